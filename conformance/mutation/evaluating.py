@@ -35,7 +35,7 @@ _ASIDE: Final = (
     "conformance/siconform/generated.py",
 )
 """Beginnings of files that affect no evaluation: changes to them keep every cached result."""
-_MAKES: Final = ("mutant", "main_revision", "altering", "altered", "evaluating")
+_MAKES: Final = ("mutant", "main_revision", "patching", "patched", "evaluating")
 
 
 class _Side(NamedTuple):
@@ -62,7 +62,7 @@ _SIDES: Final[Mapping[Side, _Side]] = {
             *("conformance/siconform/rm/", "conformance/siconform/suite/"),
             *("conformance/siconform/doctor/", "conformance/siconform/exploring/"),
         ),
-        ("altered_rm",),
+        ("patched_rm",),
     ),
 }
 
@@ -241,7 +241,7 @@ def _scheduler(change: Change, options: RunOptions) -> list[str]:
 def _rm(change: Change, options: RunOptions) -> list[str]:
     """Return the option of a run that starts a changed RM."""
     names = f"{change.name if change.is_inside else ''}+{options.variant}"
-    run = [sys.executable, "-P", "-m", "mutation.altered_rm", names, "run"]
+    run = [sys.executable, "-P", "-m", "mutation.patched_rm", names, "run"]
     run += ["--scheduler", "{address}", "--driver", "{driver}", "--revision", change.revision]
     return ["--rm-command", shlex.join(run)]
 

@@ -2,7 +2,7 @@
 
 A change is made on the wire (a proxy changes messages) or inside the process (functions of the
 reference are replaced). The first argument of the function that makes it decides: a message type,
-or ``Inside``. Changes of messages name their revision. An RM is changed inside only.
+or ``Patch``. Changes of messages name their revision. An RM is changed inside only.
 """
 
 import inspect
@@ -16,9 +16,9 @@ from siconform.catalogue import Side
 from siconform.doctor import change as wire
 from siconform.doctor.change import Wire, keep
 
-from mutation.altering import Inside
 from mutation.main_revision import NAME
 from mutation.parts import Edit
+from mutation.patching import Patch
 
 __all__ = ["CHANGES", "Change", "Wire", "keep", "mutant", "of_side"]
 __all__ += ["rm_mutant", "rm_variant", "row", "variant"]
@@ -28,7 +28,7 @@ __all__ += ["rm_mutant", "rm_variant", "row", "variant"]
 class Change(wire.Change):
     """A change on the wire or inside the reference, or inside the RM."""
 
-    inside: list[Callable[[Inside], None]] = field(default_factory=list)
+    inside: list[Callable[[Patch], None]] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)  # files with a table that has it as a row
     is_slow: bool = False  # a whole run takes minutes, up to fifteen
     side: Side = Side.SCHEDULER
@@ -48,10 +48,10 @@ class Change(wire.Change):
         """Whether functions of the reference or of the RM are replaced."""
         return bool(self.inside)
 
-    def alter(self, inside: Inside) -> None:
+    def alter(self, patch: Patch) -> None:
         """Apply the change in this process."""
         for change in self.inside:
-            change(inside)
+            change(patch)
 
     @property
     def never_fired(self) -> str:
@@ -66,7 +66,7 @@ class Change(wire.Change):
     def also(self, change: Callable[..., None]) -> Callable[..., None]:
         """Decorate a function that changes another message, or something inside."""
         (kind, *_) = inspect.get_annotations(change).values()
-        if kind is not Inside:
+        if kind is not Patch:
             return super().also(change)
         self.inside.append(change)
         return change

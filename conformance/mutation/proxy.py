@@ -63,7 +63,7 @@ def reference(
     if names == "+":
         return command
     python, serve_words = command[0], command[command.index("serve") + 1 :]
-    return (python, "-P", "-m", "mutation.altered", names, *serve_words)
+    return (python, "-P", "-m", "mutation.patched", names, *serve_words)
 
 
 if __name__ == "__main__":

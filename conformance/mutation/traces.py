@@ -26,11 +26,11 @@ from sireference.codec import Policies
 from siwire import find_revision
 
 from mutation import mixed_workload
-from mutation.altering import Inside
 from mutation.evaluating import ROOT
 from mutation.known import load
 from mutation.main_revision import NAME
 from mutation.mutant import Change, of_side
+from mutation.patching import Patch
 from mutation.proxy import NONE
 from mutation.recorded import Link
 
@@ -72,7 +72,7 @@ def _is_monitored(mutant: Change | Detected) -> bool:
     return any(one in _MONITORED for one in mutant.breaks)
 
 
-class _Inside(Inside):
+class _Inside(Patch):
     """Notes here that the change took effect."""
 
     has_fired = False

@@ -93,14 +93,14 @@ def test_areas_of_changes() -> None:
 
 
 def test_change_is_made_inside_or_on_the_wire() -> None:
-    on_the_wire, inside = CHANGES["drain-ignored"], CHANGES["pass-each-half-second"]
+    on_the_wire, patch = CHANGES["drain-ignored"], CHANGES["pass-each-half-second"]
     plain = reference(NONE, MAIN)
 
     assert reference(on_the_wire, MAIN) == plain
-    assert "pass-each-half-second+" in reference(inside, MAIN)
-    assert "+pass-each-half-second" in reference(on_the_wire, MAIN, variant=inside)
+    assert "pass-each-half-second+" in reference(patch, MAIN)
+    assert "+pass-each-half-second" in reference(on_the_wire, MAIN, variant=patch)
     assert (on_the_wire.is_on_the_wire, on_the_wire.is_inside) == (True, False)
-    assert (inside.is_on_the_wire, inside.is_inside) == (False, True)
+    assert (patch.is_on_the_wire, patch.is_inside) == (False, True)
 
 
 def test_state_depends_on_defining_file() -> None:

@@ -303,9 +303,9 @@ def test_wrong_verdicts_name_existing_changes() -> None:
 def test_change_in_another_revision_breaks_the_requirements_of_that_one(
     breaks: tuple[str, ...], served: list[tuple[str, ...]]
 ) -> None:
-    inside = Change("changed", "", breaks, inside=[lambda _: None], revision="2023-12")
+    patch = Change("changed", "", breaks, inside=[lambda _: None], revision="2023-12")
 
-    there = list(matrix._served_in("2024-10", inside))
+    there = list(matrix._served_in("2024-10", patch))
 
     assert [one.breaks for one in there] == served
     assert {one.revision for one in there} <= {"2024-10"}

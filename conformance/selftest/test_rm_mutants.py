@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import sirm
 from mutation import choosing
-from mutation.altered import apply
-from mutation.altering import Inside
 from mutation.evaluating import ROOT, state_of_the_rest
 from mutation.known import load
 from mutation.main_revision import NAME, si
 from mutation.mutant import CHANGES, Change, of_side, rm_mutant
 from mutation.outcomes import outcome_of
 from mutation.page import MutationReport, page
+from mutation.patched import apply
+from mutation.patching import Patch
 from patience import patient
 from siconform.catalogue import Level, Side, catalogue
 from siconform.running.index import cited
@@ -54,7 +54,7 @@ def test_rm_is_changed_inside_only() -> None:
 
 
 def test_changed_rm_is_started_with_the_options_of_sirm() -> None:
-    command = [sys.executable, "-P", "-m", "mutation.altered_rm", "rm-releases-without-type+"]
+    command = [sys.executable, "-P", "-m", "mutation.patched_rm", "rm-releases-without-type+"]
     words = ["run", "--scheduler", "127.0.0.1:1", "--attempts", "1"]
 
     done = subprocess.run(  # noqa: S603  # ourselves
@@ -67,7 +67,7 @@ def test_changed_rm_is_started_with_the_options_of_sirm() -> None:
 
 def test_change_of_a_scheduler_is_unknown_to_the_rm() -> None:
     with pytest.raises(SystemExit, match='unknown change of the resource manager: "drain-ignored"'):
-        apply("drain-ignored", Side.RM, Inside(sirm))
+        apply("drain-ignored", Side.RM, Patch(sirm))
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_change_of_a_scheduler_is_unknown_to_the_rm() -> None:
         ("conformance/siconform/scheduler/engine.py", {Side.RM}),
         ("conformance/siconform/monitors/rm_keys.py", {Side.RM}),
         ("conformance/siconform/running/rm_session.py", {Side.RM}),
-        ("conformance/mutation/altered_rm.py", {Side.RM}),
+        ("conformance/mutation/patched_rm.py", {Side.RM}),
         ("reference/sireference/core/nodes.py", {Side.SCHEDULER}),
         ("conformance/siconform/suite/test_nodes.py", {Side.SCHEDULER}),
         ("conformance/mutation/proxy.py", {Side.SCHEDULER}),
         ("proto/siwire/rpc.py", {Side.SCHEDULER, Side.RM}),
         ("conformance/siconform/recording/history.py", {Side.SCHEDULER, Side.RM}),
-        ("conformance/mutation/altering.py", {Side.SCHEDULER, Side.RM}),
+        ("conformance/mutation/patching.py", {Side.SCHEDULER, Side.RM}),
     ],
 )
 def test_cached_results_depend_on_files_of_their_side(

@@ -1,12 +1,12 @@
-"""Changes made inside the reference, by subject; their functions are given an ``Inside``."""
+"""Changes made inside the reference, by subject; their functions are given a ``Patch``."""
 
 from collections.abc import Callable
 
 from sireference.core.model import Effect
 
-from mutation.altering import Inside
+from mutation.patching import Patch
 
-__all__ = ["Inside", "Original"]
+__all__ = ["Original", "Patch"]
 
 Original = Callable[..., list[Effect]]
 """An original function of the core, which returns the effects of a call."""

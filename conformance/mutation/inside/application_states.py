@@ -10,9 +10,9 @@ from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application
 from sireference.core.states import ApplicationState, ApplicationTrigger
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _RUNNING = (ApplicationState.STARTING, ApplicationState.RUNNING)
 
@@ -22,14 +22,14 @@ _RUNNING = (ApplicationState.STARTING, ApplicationState.RUNNING)
     "An application stays New at its first ask.",
     breaks=("SI-APP-024",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         if application.state is not ApplicationState.NEW:
             return original(partition, application, now)
-        inside.fires()
+        patch.fires()
         return []
 
-    inside.instead_of(application_lifecycle.has_ask, has_ask)
+    patch.instead_of(application_lifecycle.has_ask, has_ask)
 
 
 @mutant(
@@ -37,18 +37,18 @@ def _(inside: Inside) -> None:
     "An application is Running at its first ask.",
     breaks=("SI-APP-024",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         effects = original(partition, application, now)
         if application.state is not ApplicationState.ACCEPTED or not effects:
             return effects
-        inside.fires()
+        patch.fires()
         run = ApplicationTrigger.RUN
         return effects + application_lifecycle.move(
             partition, application, run, now, "an ask is enough"
         )
 
-    inside.instead_of(application_lifecycle.has_ask, has_ask)
+    patch.instead_of(application_lifecycle.has_ask, has_ask)
 
 
 @mutant(
@@ -57,8 +57,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-APP-025",),
 )
 @instead_of(application_lifecycle.has_allocation)
-def _(inside: Inside, *_: Any) -> list[Effect]:
-    inside.fires()
+def _(patch: Patch, *_: Any) -> list[Effect]:
+    patch.fires()
     return []
 
 
@@ -68,11 +68,11 @@ def _(inside: Inside, *_: Any) -> list[Effect]:
     breaks=("SI-APP-026",),
 )
 @instead_of(application_lifecycle.end)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, application: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, application: Any) -> Any:
     trigger, message = original(partition, application)
     if trigger is not ApplicationTrigger.COMPLETE:
         return trigger, message
-    inside.fires()
+    patch.fires()
     return None, ""
 
 
@@ -82,32 +82,32 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, application:
     breaks=("SI-APP-030",),
 )
 @instead_of(application_lifecycle.count)
-def _(inside: Inside, original: Callable[..., None], partition: Any, application: Any) -> None:
+def _(patch: Patch, original: Callable[..., None], partition: Any, application: Any) -> None:
     if application.state in (ApplicationState.COMPLETING, ApplicationState.COMPLETED):
-        inside.fires()
+        patch.fires()
     else:
         original(partition, application)
 
 
-def _waits(inside: Inside, when: Callable[[Any], bool]) -> None:
+def _waits(patch: Patch, when: Callable[[Any], bool]) -> None:
     """Set an application to Completing whenever something of it ends and the condition holds."""
 
     def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         effects = original(partition, application, now)
         if effects or application.state not in _RUNNING or not when(application):
             return effects
-        inside.fires()
+        patch.fires()
         message = "nothing is left"
         return application_lifecycle.move(
             partition, application, ApplicationTrigger.COMPLETE, now, message
         )
 
-    inside.instead_of(application_lifecycle.settle, settle)
+    patch.instead_of(application_lifecycle.settle, settle)
 
 
 @mutant("waits-with-asks", "Pending asks do not keep it from waiting.", breaks=("SI-APP-027",))
-def _(inside: Inside) -> None:
-    _waits(inside, lambda application: application.pending and not application.is_active)
+def _(patch: Patch) -> None:
+    _waits(patch, lambda application: application.pending and not application.is_active)
 
 
 @mutant(
@@ -115,8 +115,8 @@ def _(inside: Inside) -> None:
     "A single live allocation does not keep it from waiting.",
     breaks=("SI-APP-027",),
 )
-def _(inside: Inside) -> None:
-    _waits(inside, lambda application: application.held == 1)
+def _(patch: Patch) -> None:
+    _waits(patch, lambda application: application.held == 1)
 
 
 @mutant(
@@ -124,12 +124,12 @@ def _(inside: Inside) -> None:
     "Pending placeholder asks do not keep it from waiting.",
     breaks=("SI-GANG-043",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def only_placeholders(application: Any) -> bool:
         asks = [pending.ask for pending in application.pending.values()]
         return not application.is_active and all(ask.is_placeholder for ask in asks)
 
-    _waits(inside, only_placeholders)
+    _waits(patch, only_placeholders)
 
 
 @mutant(
@@ -137,7 +137,7 @@ def _(inside: Inside) -> None:
     "Recovered allocations do not keep an application from completing.",
     breaks=("SI-REC-014",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     recovered: set[str] = set()
     partitions: dict[Application, Any] = {}  # of applications that have recovered
 
@@ -157,11 +157,11 @@ def _(inside: Inside) -> None:
         real = [live for live in held if not live.is_placeholder]
         if any(live.record.identity not in recovered for live in real):
             return True
-        inside.fires()
+        patch.fires()
         return False
 
-    inside.instead_of(recovery.recover, recover)
-    inside.instead_of(Application.is_active, is_active)
+    patch.instead_of(recovery.recover, recover)
+    patch.instead_of(Application.is_active, is_active)
 
 
 @mutant(
@@ -169,12 +169,12 @@ def _(inside: Inside) -> None:
     "With its first placeholder an application is Running.",
     breaks=("SI-GANG-015",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def allocated(original: Original, partition: Any, live: Allocation, now: float) -> list[Effect]:
         effects = original(partition, live, now)
         moved = application_lifecycle.has_allocation(partition, live.application, now)
         if moved:
-            inside.fires()
+            patch.fires()
         return effects + moved
 
-    inside.instead_of(placeholders.allocated, allocated)
+    patch.instead_of(placeholders.allocated, allocated)

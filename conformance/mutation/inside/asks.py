@@ -9,9 +9,9 @@ from sireference.core.model import Ask, Effect, Refused
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant, variant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -20,9 +20,9 @@ from mutation.mutant import mutant, variant
     breaks=("SI-ASK-029",),
 )
 @instead_of(PendingAsks.replace)
-def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
     if (ask.priority, ask.tags) != (earlier.ask.priority, earlier.ask.tags):
-        inside.fires()
+        patch.fires()
     original(asks, earlier, replace(ask, priority=earlier.ask.priority, tags=earlier.ask.tags))
 
 
@@ -33,10 +33,10 @@ def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, as
     revision="2023-12",
 )
 @instead_of(PendingAsks.replace)
-def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
     most = earlier.ask.max_allocations
     if ask.max_allocations < most:
-        inside.fires()
+        patch.fires()
         ask = replace(ask, max_allocations=most + ask.max_allocations)
     original(asks, earlier, ask)
 
@@ -47,19 +47,19 @@ def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, as
     breaks=("SI-ASK-014",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     watched: set[tuple[str, str]] = set()
 
     def watch(original: Callable[..., None], partition: Any, live: Any, now: float) -> None:
         ask = live.record.ask
         if (ask.application_id, ask.key) in watched:
-            inside.fires()
+            patch.fires()
             return
         if ask.max_allocations > 1:
             watched.add((ask.application_id, ask.key))
         original(partition, live, now)
 
-    inside.instead_of(allocations.watch, watch)
+    patch.instead_of(allocations.watch, watch)
 
 
 @mutant(
@@ -69,10 +69,10 @@ def _(inside: Inside) -> None:
     revision="2023-12",
 )
 @instead_of(Partition.new_identity)
-def _(inside: Inside, original: Callable[..., str], partition: Any, ask: Ask) -> str:
+def _(patch: Patch, original: Callable[..., str], partition: Any, ask: Ask) -> str:
     pending = partition.applications[ask.application_id].pending[ask.key]
     identity = f"{ask.application_id}/{ask.key}-{pending.made}"
-    inside.fires()
+    patch.fires()
     return original(partition, ask) if identity in partition.allocations.all else identity
 
 
@@ -82,9 +82,9 @@ def _(inside: Inside, original: Callable[..., str], partition: Any, ask: Ask) ->
     breaks=("SI-ASK-024",),
 )
 @instead_of(asks.add)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
     if ask.originator:
-        inside.fires()
+        patch.fires()
         return []
     return original(rm, ask, now)
 
@@ -96,10 +96,10 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, ask: Any, now: floa
     areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
 )
 @instead_of(asks.objections)
-def _(inside: Inside, original: Callable[..., Any], *args: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], *args: Any) -> Any:
     for why in original(*args):
         if why == "no resource is asked for":
-            inside.fires()
+            patch.fires()
         else:
             yield why
 
@@ -110,8 +110,8 @@ def _(inside: Inside, original: Callable[..., Any], *args: Any) -> Any:
     breaks=("SI-CONN-017",),
 )
 @instead_of(asks.add)
-def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
     if ask.application_id:
         return original(rm, ask, now)
-    inside.fires()
+    patch.fires()
     return [Refused(rm.rm_id, "the ask names no application")]

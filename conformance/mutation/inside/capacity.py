@@ -9,7 +9,7 @@ from sireference.core.state.node import Node
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quota, Quotas
 
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.inside.releasing import is_of_all
 from mutation.mutant import mutant
 
@@ -19,7 +19,7 @@ from mutation.mutant import mutant
     "Allocations count on a node only after the scheduling pass.",
     breaks=("SI-NODE-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     touched: list[tuple[Any, Node, Any]] = []
 
     def make(
@@ -35,7 +35,7 @@ def _(inside: Inside) -> None:
     def run(original: Callable[..., Any], *args: Any) -> Any:
         effects = original(*args)
         if touched:
-            inside.fires()
+            patch.fires()
         for partition, node, resource in touched:
             node.free -= resource
             if node in partition.node_index.index:
@@ -43,8 +43,8 @@ def _(inside: Inside) -> None:
         touched.clear()
         return effects
 
-    inside.instead_of(allocations.make, make)
-    inside.instead_of(scheduling_pass.run, run)
+    patch.instead_of(allocations.make, make)
+    patch.instead_of(scheduling_pass.run, run)
 
 
 @mutant(
@@ -52,7 +52,7 @@ def _(inside: Inside) -> None:
     "Allocations count in a queue only after the scheduling pass.",
     breaks=("SI-ASK-011",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     in_round = [False]
     later: list[tuple[Quotas, Any]] = []
 
@@ -69,13 +69,13 @@ def _(inside: Inside) -> None:
         finally:
             in_round[0] = False
             if later:
-                inside.fires()
+                patch.fires()
             while later:
                 quotas, resource = later.pop()
                 quotas.book(resource)
 
-    inside.instead_of(Quotas.book, book)
-    inside.instead_of(scheduling_pass.run, run)
+    patch.instead_of(Quotas.book, book)
+    patch.instead_of(scheduling_pass.run, run)
 
 
 @mutant(
@@ -83,16 +83,16 @@ def _(inside: Inside) -> None:
     "Only the leaf queue of an application limits it, not its ancestors.",
     breaks=("SI-ASK-011",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def ignored(original: Callable[..., bool], quota: Quota, *args: Any) -> bool:
         is_above = isinstance(quota, Queue) and bool(quota.children)
         if is_above and not original(quota, *args):
-            inside.fires()
+            patch.fires()
             return True
         return original(quota, *args)
 
-    inside.instead_of(Quota.has_capacity, ignored)
-    inside.instead_of(Quota.can_take, ignored)
+    patch.instead_of(Quota.has_capacity, ignored)
+    patch.instead_of(Quota.can_take, ignored)
 
 
 @mutant(
@@ -100,8 +100,8 @@ def _(inside: Inside) -> None:
     "Allocations that end with their node still count in its queues.",
     breaks=("SI-ALLOC-010",),
 )
-def _(inside: Inside) -> None:
-    _leaks_in(inside, nodes.decommission)
+def _(patch: Patch) -> None:
+    _leaks_in(patch, nodes.decommission)
 
 
 @mutant(
@@ -109,12 +109,12 @@ def _(inside: Inside) -> None:
     "Allocations that end with all of their application still count in its queues.",
     breaks=("SI-ALLOC-010",),
 )
-def _(inside: Inside) -> None:
-    _leaks_in(inside, releases.release, lambda _rm, request, _now: is_of_all(request))
+def _(patch: Patch) -> None:
+    _leaks_in(patch, releases.release, lambda _rm, request, _now: is_of_all(request))
 
 
 def _leaks_in(
-    inside: Inside, function: Original, leaks_then: Callable[..., bool] = lambda *_: True
+    patch: Patch, function: Original, leaks_then: Callable[..., bool] = lambda *_: True
 ) -> None:
     """Keep what ends in such calls of this function counted in its queues."""
     leaking = [False]
@@ -128,9 +128,9 @@ def _leaks_in(
 
     def unbook(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         if leaking[0]:
-            inside.fires()
+            patch.fires()
         else:
             original(quotas, resource)
 
-    inside.instead_of(function, leaks)
-    inside.instead_of(Quotas.unbook, unbook)
+    patch.instead_of(function, leaks)
+    patch.instead_of(Quotas.unbook, unbook)

@@ -17,10 +17,10 @@ from sireference.core.model import (
 )
 from sireference.core.states import ApplicationState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.inside.releasing import application_of, is_of_all, key_of, named
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 
@@ -37,11 +37,11 @@ def allocated_again(rm_id: str, live: Any) -> Effect:
     breaks=("SI-REL-014",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     live = named(rm, request)
     if live is None or live.open_release is not None or request.termination in _STOPS:
         return original(rm, request, now)
-    inside.fires()
+    patch.fires()
     live.open_release = request.termination
     return [*original(rm, request, now), allocated_again(rm.rm_id, live)]
 
@@ -52,14 +52,14 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     breaks=("SI-REL-014",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     partition = rm.partitions.get(partition_name(request.partition))
     application = partition and partition.applications.get(application_of(request))
     if application is None or not is_of_all(request) or request.termination in _STOPS:
         return original(rm, request, now)
     effects = original(rm, request, now)
     for live in partition.allocations.of(application).values():
-        inside.fires()
+        patch.fires()
         effects.append(allocated_again(rm.rm_id, live))
     return effects
 
@@ -70,15 +70,15 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     breaks=("SI-REL-014",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     live = named(rm, request)
     if live is not None and request.termination not in (live.open_release, *_STOPS):
-        inside.fires()
+        patch.fires()
         raise RuntimeError("this confirmation is unexpected")
     return original(rm, request, now)
 
 
-def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
+def _answers_confirmations(patch: Patch, *, from_the: int) -> None:
     """Echo the ask releases that confirm, from the given one of a key on."""
     counts: Counter[AllocationSubject] = Counter()
 
@@ -90,10 +90,10 @@ def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
         counts[request.subject] += 1
         if counts[request.subject] < from_the:
             return effects
-        inside.fires()
+        patch.fires()
         return [*effects, ReleasedAsk(rm.rm_id, _echo(request))]
 
-    inside.instead_of(releases.release, release)
+    patch.instead_of(releases.release, release)
 
 
 def _echo(request: ReleaseRequest) -> AskRelease:
@@ -112,8 +112,8 @@ def _echo(request: ReleaseRequest) -> AskRelease:
     "The confirmation of an ask release is answered.",
     breaks=("SI-REL-025",),
 )
-def _(inside: Inside) -> None:
-    _answers_confirmations(inside, from_the=1)
+def _(patch: Patch) -> None:
+    _answers_confirmations(patch, from_the=1)
 
 
 @mutant(
@@ -121,8 +121,8 @@ def _(inside: Inside) -> None:
     "Once an ask release is confirmed, a further confirmation is answered.",
     breaks=("SI-REL-025",),
 )
-def _(inside: Inside) -> None:
-    _answers_confirmations(inside, from_the=2)
+def _(patch: Patch) -> None:
+    _answers_confirmations(patch, from_the=2)
 
 
 def _mistyped(rm: Any, request: Any) -> Any:
@@ -139,7 +139,7 @@ def _mistyped(rm: Any, request: Any) -> Any:
     breaks=("SI-REL-026",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     live = _mistyped(rm, request)
     if live is None:
         return original(rm, request, now)
@@ -147,7 +147,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     pending = partition.replacements.by_placeholder.get(live)
     if pending is None:
         return original(rm, request, now)
-    inside.fires()
+    patch.fires()
     partition.asks.drop(pending)
     return original(rm, replace(request, termination=live.open_release), now)
 
@@ -158,10 +158,10 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     breaks=("SI-REL-026",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     live = _mistyped(rm, request)
     if live is not None:
-        inside.fires()
+        patch.fires()
         node = live.node
         node.resize(node.capacity, node.occupied - live.record.ask.resource)
         rm.partitions[partition_name(request.partition)].node_index.capacity_freed(node)
@@ -173,7 +173,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     "An application whose ask release is confirmed twice stays Failing.",
     breaks=("SI-REL-025",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     confirmed: set[AllocationSubject] = set()
     stuck: set[str] = set()
 
@@ -187,9 +187,9 @@ def _(inside: Inside) -> None:
     def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         is_failing = application.state is ApplicationState.FAILING
         if is_failing and application.application_id in stuck:
-            inside.fires()
+            patch.fires()
             return []
         return original(partition, application, now)
 
-    inside.instead_of(releases.release, release)
-    inside.instead_of(application_lifecycle.settle, settle)
+    patch.instead_of(releases.release, release)
+    patch.instead_of(application_lifecycle.settle, settle)

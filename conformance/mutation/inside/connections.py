@@ -34,10 +34,10 @@ from sireference.core.states import NodeAction, RMState
 from sireference.core.withdrawal import withdraw
 from sireference.shell.engine import Engine
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.inside.releasing import identity_of, key_of
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _TOO_SOON: Final = 4
 _REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
@@ -48,18 +48,18 @@ _REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
     "Applications of an unregistered RM are accepted.",
     breaks=("SI-CONN-002",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def serves(original: Callable[..., bool], self: Engine, rm_id: str) -> bool:
         return original(self, rm_id) or self.scheduler.rms.known(rm_id) is None
 
     def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
         if isinstance(event, UpdateApplications) and self.rms.known(event.rm_id) is None:
-            inside.fires()
+            patch.fires()
             return [AcceptedApplication(event.rm_id, one.application_id) for one in event.new]
         return original(self, event, now)
 
-    inside.instead_of(Engine.serves, serves)
-    inside.instead_of(Scheduler.handle, handle)
+    patch.instead_of(Engine.serves, serves)
+    patch.instead_of(Scheduler.handle, handle)
 
 
 @mutant(
@@ -67,17 +67,17 @@ def _(inside: Inside) -> None:
     "Rejections and ends of asks are reported to all RMs.",
     breaks=("SI-CONN-004",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
         effects = original(self, event, now)
         refusals = [one for one in effects if isinstance(one, _REFUSALS)]
         for other in [rm.rm_id for rm in self.rms.all() if rm.rm_id != event.rm_id]:
             for refusal in refusals:
-                inside.fires()
+                patch.fires()
                 effects.append(replace(refusal, rm_id=other))
         return effects
 
-    inside.instead_of(Scheduler.handle, handle)
+    patch.instead_of(Scheduler.handle, handle)
 
 
 @mutant(
@@ -87,9 +87,9 @@ def _(inside: Inside) -> None:
 )
 @instead_of(ResourceManagers.connection_lost)
 def _(
-    inside: Inside, original: Original, self: ResourceManagers, rm: ResourceManager, now: float
+    patch: Patch, original: Original, self: ResourceManagers, rm: ResourceManager, now: float
 ) -> list[Effect]:
-    inside.fires()
+    patch.fires()
     received = rm.settings
     limit = received.connection_loss_timeout / _TOO_SOON
     rm.settings = replace(received, connection_loss_timeout=limit)
@@ -103,7 +103,7 @@ def _(
     "States of applications are sent on the allocation stream, in an unknown field.",
     breaks=("SI-WIRE-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def method_of(original: Callable[..., str], self: Codec, answer: Answer) -> str:
         if isinstance(answer, UpdatedApplication):
             return ALLOCATION
@@ -117,12 +117,12 @@ def _(inside: Inside) -> None:
     ) -> Iterator[Any]:
         states = [one for one in answers if isinstance(one, UpdatedApplication)]
         if states:
-            inside.fires()
+            patch.fires()
             yield from original(self, APPLICATION, states)
         yield from original(self, method, [one for one in answers if one not in states])
 
-    inside.instead_of(Codec.method_of, method_of)
-    inside.instead_of(Codec.responses, responses)
+    patch.instead_of(Codec.method_of, method_of)
+    patch.instead_of(Codec.responses, responses)
 
 
 @mutant(
@@ -130,7 +130,7 @@ def _(inside: Inside) -> None:
     "Elements before an invalid element of a request are ignored.",
     breaks=("SI-CONN-017",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         match event:
             case UpdateNodes():
@@ -151,10 +151,10 @@ def _(inside: Inside) -> None:
     def _from(elements: Sequence[Any], is_bad: Callable[[Any], bool]) -> tuple[Any, ...]:
         rest = tuple(dropwhile(lambda one: not is_bad(one), elements))
         if rest and len(rest) < len(elements):
-            inside.fires()
+            patch.fires()
         return rest or tuple(elements)
 
-    inside.instead_of(scheduler.apply, apply)
+    patch.instead_of(scheduler.apply, apply)
 
 
 def _ask_of(entry: Any) -> Any:
@@ -173,11 +173,11 @@ def _is_known(rm: ResourceManager, one: Any) -> bool:
     "An application removed along with additions loses its asks and keeps the rest.",
     breaks=("SI-CONN-021",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         if not isinstance(event, UpdateApplications) or not (event.new and event.remove):
             return original(rm, event, now)
-        inside.fires()
+        patch.fires()
         effects = original(rm, replace(event, remove=()), now)
         for one in event.remove:
             partition = rm.partitions[partition_name(one.partition)]
@@ -186,7 +186,7 @@ def _(inside: Inside) -> None:
                 effects += withdraw(partition, pending, now)
         return effects
 
-    inside.instead_of(scheduler.apply, apply)
+    patch.instead_of(scheduler.apply, apply)
 
 
 @mutant(
@@ -194,7 +194,7 @@ def _(inside: Inside) -> None:
     "Elements after one that names something unknown are lost.",
     breaks=("SI-CONN-017",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         match event:
             case UpdateNodes():
@@ -215,10 +215,10 @@ def _(inside: Inside) -> None:
     def until(elements: Sequence[Any], is_good: Callable[[Any], bool]) -> tuple[Any, ...]:
         first = tuple(takewhile(is_good, elements))
         if len(first) < len(elements) - 1:
-            inside.fires()
+            patch.fires()
         return first
 
-    inside.instead_of(scheduler.apply, apply)
+    patch.instead_of(scheduler.apply, apply)
 
 
 @mutant(
@@ -228,9 +228,9 @@ def _(inside: Inside) -> None:
 )
 @instead_of(ResourceManagers.shut_down)
 def _(
-    inside: Inside, _: Original, self: ResourceManagers, rm: ResourceManager, now: float
+    patch: Patch, _: Original, self: ResourceManagers, rm: ResourceManager, now: float
 ) -> list[Effect]:
-    inside.fires()
+    patch.fires()
     return self.connection_lost(rm, now)
 
 
@@ -239,30 +239,30 @@ def _(
     "Pending asks are allocated while the RM is paused.",
     breaks=("SI-CONN-009",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
         effects = original(self, event, now)
         rm = self.rms.known(event.rm_id)
         if rm is not None and rm.state is RMState.PAUSED:
-            inside.fires()
+            patch.fires()
             effects += scheduler.run_pass(rm, now)
         return effects
 
-    inside.instead_of(Scheduler.handle, handle)
+    patch.instead_of(Scheduler.handle, handle)
 
 
 @mutant("stopped-goes-on", "An RM that shut down is served again.", breaks=("SI-CONN-010",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def running(
         original: Callable[..., ResourceManager | None], self: ResourceManagers, rm_id: str
     ) -> ResourceManager | None:
         rm = self.known(rm_id)
         if rm is not None and rm.state is RMState.STOPPED:
-            inside.fires()
+            patch.fires()
             return rm
         return original(self, rm_id)
 
-    inside.instead_of(ResourceManagers.running, running)
+    patch.instead_of(ResourceManagers.running, running)
 
 
 @mutant(
@@ -270,7 +270,7 @@ def _(inside: Inside) -> None:
     "An ask that is withdrawn at once is processed after its withdrawal.",
     breaks=("SI-CONN-015",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     latest: set[str] = set()
 
     def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
@@ -278,12 +278,12 @@ def _(inside: Inside) -> None:
             return original(rm, event, now)
         late = tuple(one for one in event.releases if key_of(one) not in latest)
         if len(late) < len(event.releases):
-            inside.fires()
+            patch.fires()
         latest.clear()
         latest.update(entry.key for entry in event.entries if isinstance(entry, Ask))
         return original(rm, replace(event, releases=late), now)
 
-    inside.instead_of(scheduler.apply, apply)
+    patch.instead_of(scheduler.apply, apply)
 
 
 @mutant(
@@ -292,13 +292,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-018",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def create(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
         if info.allocations:
-            inside.fires()
+            patch.fires()
         return original(rm, replace(info, allocations=()), now)
 
-    inside.instead_of(nodes.create, create)
+    patch.instead_of(nodes.create, create)
 
 
 @mutant(
@@ -306,11 +306,11 @@ def _(inside: Inside) -> None:
     "A node whose name is not valid in Kubernetes is rejected.",
     breaks=("SI-CONN-019",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def update(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
         if not info.node_id.isascii():
-            inside.fires()
+            patch.fires()
             return [RejectedNode(rm.rm_id, info.node_id, "invalid node name")]
         return original(rm, info, now)
 
-    inside.instead_of(nodes.update, update)
+    patch.instead_of(nodes.update, update)

@@ -15,9 +15,9 @@ from sireference.core.placement_constraints import (
     TargetOperator,
 )
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _mutant: Final = partial(mutant, revision="2021-02")
 Tags = Mapping[str, str]
@@ -28,31 +28,31 @@ Tags = Mapping[str, str]
     "An ask without constraint avoids allocations with the same tags.",
     breaks=("SI-PLACE-001", "SI-PLACE-010"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     apart = AllocationAffinity("si/hostname", (_APP,), max_cardinality=1, required=True)
 
     def read(original: Callable[..., Ask], policies: Any, message: Any) -> Ask:
         ask = original(policies, message)
         if ask.constraint is not None or "app" not in ask.tags:
             return ask
-        inside.fires()
+        patch.fires()
         return replace(ask, constraint=PlacementConstraint(affinity=apart))
 
-    inside.instead_of(r2021_02.ask, read)
+    patch.instead_of(r2021_02.ask, read)
 
 
 _APP: Final = TargetExpression("app", TargetOperator.EXIST)
 
 
-def _operators(inside: Inside, reads: Callable[[TargetOperator], TargetOperator]) -> None:
+def _operators(patch: Patch, reads: Callable[[TargetOperator], TargetOperator]) -> None:
     def operator(original: Callable[..., TargetOperator], message: Any) -> TargetOperator:
         sent = original(message)
         read = reads(sent)
         if read is not sent:
-            inside.fires()
+            patch.fires()
         return read
 
-    inside.instead_of(r2021_02_constraints.operator, operator)
+    patch.instead_of(r2021_02_constraints.operator, operator)
 
 
 @_mutant(
@@ -60,15 +60,15 @@ def _operators(inside: Inside, reads: Callable[[TargetOperator], TargetOperator]
     "A condition without operator means all other values.",
     breaks=("SI-PLACE-002",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     others = {TargetOperator.IN: TargetOperator.NOT_IN}
-    _operators(inside, lambda sent: others.get(sent, sent))
+    _operators(patch, lambda sent: others.get(sent, sent))
 
 
 @_mutant("not-in-is-in", "NOT_IN is treated as IN.", breaks=("SI-PLACE-003",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     others = {TargetOperator.NOT_IN: TargetOperator.IN}
-    _operators(inside, lambda sent: others.get(sent, sent))
+    _operators(patch, lambda sent: others.get(sent, sent))
 
 
 @_mutant(
@@ -76,21 +76,21 @@ def _(inside: Inside) -> None:
     "EXIST and NOT_EXIST compare the value, too.",
     breaks=("SI-PLACE-004", "SI-PLACE-011"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     others = {
         TargetOperator.EXIST: TargetOperator.IN,
         TargetOperator.NOT_EXIST: TargetOperator.NOT_IN,
     }
-    _operators(inside, lambda sent: others.get(sent, sent))
+    _operators(patch, lambda sent: others.get(sent, sent))
 
 
 @_mutant(
     "any-condition-is-enough", "One of several conditions is enough.", breaks=("SI-PLACE-005",)
 )
 @instead_of(PlacementConstraint.suits)
-def _(inside: Inside, _: Any, constraint: PlacementConstraint, attributes: Tags) -> bool:
+def _(patch: Patch, _: Any, constraint: PlacementConstraint, attributes: Tags) -> bool:
     if len(constraint.node) > 1:
-        inside.fires()
+        patch.fires()
     return not constraint.node or any(one.holds(attributes) for one in constraint.node)
 
 
@@ -99,14 +99,14 @@ def _(inside: Inside, _: Any, constraint: PlacementConstraint, attributes: Tags)
     "With a condition on allocations, those on the node are ignored.",
     breaks=("SI-PLACE-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def suits(original: Callable[..., bool], constraint: PlacementConstraint, sent: Tags) -> bool:
         if constraint.affinity is None or not constraint.node:
             return original(constraint, sent)
-        inside.fires()
+        patch.fires()
         return True
 
-    inside.instead_of(PlacementConstraint.suits, suits)
+    patch.instead_of(PlacementConstraint.suits, suits)
 
 
 @_mutant(
@@ -115,11 +115,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-PLACE-006",),
 )
 @instead_of(r2021_02_constraints.constraint)
-def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], message: Any) -> Any:
     constraint = original(message)
     if constraint is None or not constraint.node or constraint.affinity is None:
         return constraint
-    inside.fires()
+    patch.fires()
     return replace(constraint, affinity=None)
 
 
@@ -129,8 +129,8 @@ def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
     breaks=("SI-PLACE-007",),
 )
 @instead_of(AllocationAffinity.group)
-def _(inside: Inside, _: Any, _affinity: Any, node_id: str, _attributes: Tags) -> Group:
-    inside.fires()
+def _(patch: Patch, _: Any, _affinity: Any, node_id: str, _attributes: Tags) -> Group:
+    patch.fires()
     return Group(None, node_id)
 
 
@@ -140,8 +140,8 @@ def _(inside: Inside, _: Any, _affinity: Any, node_id: str, _attributes: Tags) -
     breaks=("SI-PLACE-007", "SI-PLACE-008"),
 )
 @instead_of(AllocationAffinity.allows)
-def _(inside: Inside, _: Any, _affinity: Any, _count: int) -> bool:
-    inside.fires()
+def _(patch: Patch, _: Any, _affinity: Any, _count: int) -> bool:
+    patch.fires()
     return True
 
 
@@ -151,9 +151,9 @@ def _(inside: Inside, _: Any, _affinity: Any, _count: int) -> bool:
     breaks=("SI-PLACE-009",),
 )
 @instead_of(r2021_02_constraints.affinity)
-def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], message: Any) -> Any:
     if not message.required:
-        inside.fires()
+        patch.fires()
     return replace(original(message), required=True)
 
 
@@ -163,7 +163,7 @@ def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
     breaks=("SI-PLACE-009",),
 )
 @instead_of(r2021_02_constraints.affinity)
-def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], message: Any) -> Any:
     if message.required:
-        inside.fires()
+        patch.fires()
     return replace(original(message), required=False)

@@ -8,7 +8,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 from sireference.shell import reflection
 from siwire import find_revision
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.main_revision import NAME
 from mutation.mutant import mutant
 
@@ -17,7 +17,7 @@ _OLDEST: Final = "2021-02"
 
 
 def describes(
-    inside: Inside, change: Callable[[FileDescriptorProto], None], revision: str = NAME
+    patch: Patch, change: Callable[[FileDescriptorProto], None], revision: str = NAME
 ) -> None:
     """Let reflection describe another file of the SI than the one served."""
     pool = descriptor_pool.DescriptorPool()
@@ -32,10 +32,10 @@ def describes(
         pool.Add(described)
 
     def pools(original: Callable[..., None], self: Any, _si: Any, *others: Any) -> None:
-        inside.fires()
+        patch.fires()
         original(self, pool, *others)
 
-    inside.instead_of(reflection.Pools.__init__, pools)
+    patch.instead_of(reflection.Pools.__init__, pools)
 
 
 def _message(file: FileDescriptorProto, name: str) -> DescriptorProto:
@@ -43,22 +43,22 @@ def _message(file: FileDescriptorProto, name: str) -> DescriptorProto:
 
 
 @mutant("method-not-described", "A stream is missing in the service.", breaks=("SI-WIRE-003",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         methods = file.service[0].method
         del methods[[method.name for method in methods].index("UpdateApplication")]
 
-    describes(inside, change)
+    describes(patch, change)
 
 
 @mutant("stream-is-unary", "A stream takes one request only.", breaks=("SI-WIRE-003",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         for method in file.service[0].method:
             if method.name == "UpdateNode":
                 method.client_streaming = False
 
-    describes(inside, change)
+    describes(patch, change)
 
 
 @mutant(
@@ -67,16 +67,16 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-002",),
     revision=_OLDEST,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         for method in file.service[0].method:
             method.client_streaming = False
 
-    describes(inside, change, _OLDEST)
+    describes(patch, change, _OLDEST)
 
 
 @mutant("reserved-name-described", "A reserved field is used.", breaks=("SI-WIRE-008",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         allocation = _message(file, "Allocation")
         del allocation.reserved_range[:]
@@ -84,7 +84,7 @@ def _(inside: Inside) -> None:
         field = allocation.field.add(name="UUID", number=3, json_name="UUID")
         field.type, field.label = field.TYPE_STRING, field.LABEL_OPTIONAL
 
-    describes(inside, change)
+    describes(patch, change)
 
 
 @mutant(
@@ -93,27 +93,27 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-014",),
     revision=_BEFORE,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         for field in _message(file, "AllocationAsk").field:
             if field.name == "Originator":
                 field.json_name = "originator"
 
-    describes(inside, change, _BEFORE)
+    describes(patch, change, _BEFORE)
 
 
 @mutant("names-made-irregular", "A field has an odd JSON name.", breaks=("SI-WIRE-014",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         for field in _message(file, "Allocation").field:
             if field.name == "originator":
                 field.json_name = "Originator"
 
-    describes(inside, change)
+    describes(patch, change)
 
 
 @mutant("termination-types-nested", "TerminationType is nested.", breaks=("SI-WIRE-015",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         (kind,) = (enum for enum in file.enum_type if enum.name == "TerminationType")
         release = _message(file, "AllocationRelease")
@@ -124,4 +124,4 @@ def _(inside: Inside) -> None:
                 if field.type_name == ".si.v1.TerminationType":
                     field.type_name = ".si.v1.AllocationRelease.TerminationType"
 
-    describes(inside, change)
+    describes(patch, change)

@@ -13,9 +13,9 @@ from sireference.core.model import (
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.states import NodeState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _NAME: Final = "2024-10"
 _mutant: Final = partial(mutant, revision=_NAME)
@@ -28,8 +28,8 @@ _Original = Callable[..., Any]
     breaks=("SI-FOR-002",),
 )
 @instead_of(ForeignAllocations.resize)
-def _(inside: Inside, _original: _Original, *_: Any) -> None:
-    inside.fires()
+def _(patch: Patch, _original: _Original, *_: Any) -> None:
+    patch.fires()
 
 
 @_mutant(
@@ -38,8 +38,8 @@ def _(inside: Inside, _original: _Original, *_: Any) -> None:
     breaks=("SI-FOR-003",),
 )
 @instead_of(foreign_allocations.release)
-def _(inside: Inside, _original: _Original, *_: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, _original: _Original, *_: Any) -> Any:
+    patch.fires()
     return []
 
 
@@ -49,26 +49,26 @@ def _(inside: Inside, _original: _Original, *_: Any) -> Any:
     breaks=("SI-FOR-004",),
 )
 @instead_of(foreign_allocations.report)
-def _(inside: Inside, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+def _(patch: Patch, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
     partition = rm.partitions.get(foreign.partition)
     if partition is None or foreign.node_id not in partition.nodes:
-        inside.fires()
+        patch.fires()
         return []
     return original(rm, foreign, now)
 
 
-def _rejects(inside: Inside, is_unfit: Callable[[Any, Any], bool]) -> None:
+def _rejects(patch: Patch, is_unfit: Callable[[Any, Any], bool]) -> None:
     """Reject foreign allocations that do not fit their node in this way."""
 
     def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
         partition = rm.partitions.get(foreign.partition)
         node = partition.nodes.get(foreign.node_id) if partition is not None else None
         if node is not None and is_unfit(node, foreign):
-            inside.fires()
+            patch.fires()
             return [RejectedAllocation(rm.rm_id, foreign.key, "", "it does not fit the node")]
         return original(rm, foreign, now)
 
-    inside.instead_of(foreign_allocations.report, report)
+    patch.instead_of(foreign_allocations.report, report)
 
 
 @_mutant(
@@ -76,8 +76,8 @@ def _rejects(inside: Inside, is_unfit: Callable[[Any, Any], bool]) -> None:
     "A foreign allocation that does not fit its node is rejected.",
     breaks=("SI-FOR-005",),
 )
-def _(inside: Inside) -> None:
-    _rejects(inside, lambda node, foreign: not foreign.resource.fits(node.free))
+def _(patch: Patch) -> None:
+    _rejects(patch, lambda node, foreign: not foreign.resource.fits(node.free))
 
 
 @_mutant(
@@ -85,8 +85,8 @@ def _(inside: Inside) -> None:
     "A foreign allocation is rejected on a draining node.",
     breaks=("SI-FOR-005",),
 )
-def _(inside: Inside) -> None:
-    _rejects(inside, lambda node, _: node.state is NodeState.DRAINING)
+def _(patch: Patch) -> None:
+    _rejects(patch, lambda node, _: node.state is NodeState.DRAINING)
 
 
 @_mutant(
@@ -95,23 +95,23 @@ def _(inside: Inside) -> None:
     breaks=("SI-FOR-006",),
 )
 @instead_of(foreign_allocations.report)
-def _(inside: Inside, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+def _(patch: Patch, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
     received = original(rm, foreign, now)
     partition = rm.partitions.get(foreign.partition)
     if not received and partition is not None:
-        inside.fires()
+        patch.fires()
         for queue in partition.root.all():
             queue.book(foreign.resource)
     return received
 
 
-def _gives_way(inside: Inside, for_what: Callable[[Any, Any], bool]) -> None:
+def _gives_way(patch: Patch, for_what: Callable[[Any, Any], bool]) -> None:
     """Release foreign allocations for such an ask, on the nodes it may go to."""
 
     def goes(partition: Any, ask: Any) -> Iterator[Any]:
         for node in partition.nodes.values():
             for key in list(partition.foreign.on(node)) if for_what(ask, node) else ():
-                inside.fires()
+                patch.fires()
                 preempted = TerminationType.PREEMPTED_BY_SCHEDULER
                 yield Release(partition.name, "", key, preempted, key, "for an ask")
 
@@ -120,7 +120,7 @@ def _gives_way(inside: Inside, for_what: Callable[[Any, Any], bool]) -> None:
         ends = [one for partition in rm.partitions.values() for one in goes(partition, ask)]
         return [*received, *(ReleasedAllocation(rm.rm_id, one) for one in ends)]
 
-    inside.instead_of(asks.add, add)
+    patch.instead_of(asks.add, add)
 
 
 @_mutant(
@@ -128,8 +128,8 @@ def _gives_way(inside: Inside, for_what: Callable[[Any, Any], bool]) -> None:
     "A foreign allocation is released for an ask that requires its node.",
     breaks=("SI-FOR-008",),
 )
-def _(inside: Inside) -> None:
-    _gives_way(inside, lambda ask, node: ask.required_node == node.node_id)
+def _(patch: Patch) -> None:
+    _gives_way(patch, lambda ask, node: ask.required_node == node.node_id)
 
 
 @_mutant(
@@ -137,12 +137,12 @@ def _(inside: Inside) -> None:
     "A foreign allocation is released for an ask that may preempt.",
     breaks=("SI-FOR-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def may_preempt(ask: Any, _: Any) -> bool:
         policy = ask.preemption_policy
         return policy is not None and bool(policy.allow_preempt_other)
 
-    _gives_way(inside, may_preempt)
+    _gives_way(patch, may_preempt)
 
 
 @_mutant(
@@ -150,7 +150,7 @@ def _(inside: Inside) -> None:
     "A foreign allocation on a removed node is not counted when the node is back.",
     breaks=("SI-FOR-009",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     lost: set[str] = set()
 
     def node_is_gone(original: _Original, foreign: Any, node: Any) -> None:
@@ -159,12 +159,12 @@ def _(inside: Inside) -> None:
 
     def put(original: _Original, held: Any, foreign: Any, node: Any) -> Any:
         if foreign.key in lost:
-            inside.fires()
+            patch.fires()
             return None
         return original(held, foreign, node)
 
-    inside.quietly().instead_of(ForeignAllocations.node_is_gone, node_is_gone)
-    inside.instead_of(ForeignAllocations.put, put)
+    patch.quietly().instead_of(ForeignAllocations.node_is_gone, node_is_gone)
+    patch.instead_of(ForeignAllocations.put, put)
 
 
 @_mutant(
@@ -173,9 +173,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-FOR-009",),
 )
 @instead_of(ForeignAllocations.put)
-def _(inside: Inside, original: _Original, held: Any, foreign: Any, node: Any) -> Any:
+def _(patch: Patch, original: _Original, held: Any, foreign: Any, node: Any) -> Any:
     if held.nodes.get(foreign.key, node) is not node:
-        inside.fires()
+        patch.fires()
         return None
     return original(held, foreign, node)
 
@@ -186,12 +186,12 @@ def _(inside: Inside, original: _Original, held: Any, foreign: Any, node: Any) -
     breaks=("SI-FOR-010",),
 )
 @instead_of(foreign_allocations.report)
-def _(inside: Inside, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+def _(patch: Patch, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
     partition = rm.partitions.get(foreign.partition)
     node = partition.nodes.get(foreign.node_id) if partition is not None else None
     is_bad = foreign.resource.is_zero() or any(foreign.resource.objections())
     if partition is not None and node is not None and is_bad:
-        inside.fires()
+        patch.fires()
         partition.foreign.put(foreign, node)
         return []
     return original(rm, foreign, now)

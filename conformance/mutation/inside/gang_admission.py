@@ -18,9 +18,9 @@ from sireference.core.model import (
 )
 from sireference.core.states import ApplicationState
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -29,11 +29,11 @@ from mutation.mutant import mutant
     breaks=("SI-GANG-010",),
 )
 @instead_of(placeholders.closed_gate)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
     application = ask_group.application
     first = application.leaf.gathering.first()
     if first is not None and first is not application:
-        inside.fires()
+        patch.fires()
         return application.leaf.gathering.younger
     return original(partition, ask_group)
 
@@ -44,11 +44,11 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: A
     breaks=("SI-GANG-011",),
 )
 @instead_of(scheduling_pass.find)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
     application = ask_group.application
     total = application.submitted.placeholder_ask
     if total is not None and not ask_group.need.stays_within(application.used, total):
-        inside.fires()
+        patch.fires()
         return partition.node_index.waiting
     return original(partition, ask_group)
 
@@ -59,11 +59,11 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: A
     breaks=("SI-GANG-018",),
 )
 @instead_of(asks.add)
-def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
     for one in rm.partitions.values():
         application = one.applications.get(ask.application_id)
         if ask.is_placeholder and application is not None and application.placeholders_held:
-            inside.fires()
+            patch.fires()
             return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "too late")]
     return original(rm, ask, now)
 
@@ -74,11 +74,11 @@ def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list
     breaks=("SI-GANG-028",),
 )
 @instead_of(r2024_10.ask)
-def _(inside: Inside, original: Callable[..., Ask], message: Any) -> Ask:
+def _(patch: Patch, original: Callable[..., Ask], message: Any) -> Ask:
     ask = original(message)
     if not message.placeholder or message.taskGroupName:
         return ask
-    inside.fires()
+    patch.fires()
     return replace(ask, placeholder=True, task_group="none")
 
 
@@ -88,11 +88,11 @@ def _(inside: Inside, original: Callable[..., Ask], message: Any) -> Ask:
     breaks=("SI-REC-012",),
 )
 @instead_of(r2024_10.allocation)
-def _(inside: Inside, original: Callable[..., Any], message: Any, *args: Any, **more: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], message: Any, *args: Any, **more: Any) -> Any:
     allocation = original(message, *args, **more)
     if message.placeholder or not message.taskGroupName:
         return allocation
-    inside.fires()
+    patch.fires()
     return replace(allocation, ask=replace(allocation.ask, placeholder=True))
 
 
@@ -101,15 +101,15 @@ def _(inside: Inside, original: Callable[..., Any], message: Any, *args: Any, **
     "Each placeholder restarts the timer of its gang.",
     breaks=("SI-GANG-031",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
         gang = partition.gangs.get(application)
         if gang is not None and gang.timer is not None and not application.has_begun:
-            inside.fires()
+            patch.fires()
             gang.stop_timer()
         original(partition, application, now)
 
-    inside.instead_of(timeout.watch, watch)
+    patch.instead_of(timeout.watch, watch)
 
 
 @mutant(
@@ -117,7 +117,7 @@ def _(inside: Inside) -> None:
     "The timer of a gang starts with its submission.",
     breaks=("SI-GANG-031",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     submitted: dict[int, tuple[Any, float]] = {}
 
     def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
@@ -132,11 +132,11 @@ def _(inside: Inside) -> None:
         _, since = submitted.get(id(application), (None, now))
         gang = partition.gangs.get(application)
         if gang is not None and gang.timer is None and since < now:
-            inside.fires()
+            patch.fires()
         original(partition, application, since)
 
-    inside.instead_of(applications.submit, submit)
-    inside.instead_of(timeout.watch, watch)
+    patch.instead_of(applications.submit, submit)
+    patch.instead_of(timeout.watch, watch)
 
 
 @mutant(
@@ -144,11 +144,11 @@ def _(inside: Inside) -> None:
     "A gang that exceeds all current nodes is rejected.",
     breaks=("SI-GANG-051",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def objections(partition: Any, new: Any) -> Iterator[str]:
         total = new.placeholder_ask
         if partition is not None and total is not None and not total.fits(partition.total):
-            inside.fires()
+            patch.fires()
             yield "the nodes are too small for the gang"
 
     def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
@@ -156,15 +156,15 @@ def _(inside: Inside) -> None:
             return [RejectedApplication(rm.rm_id, new.application_id, reason)]
         return original(rm, new, now)
 
-    inside.instead_of(applications.submit, submit)
+    patch.instead_of(applications.submit, submit)
 
 
 @mutant("gangs-nowhere", "No queue accepts gangs.", breaks=("SI-GANG-007",))
 @instead_of(submission.objections)
-def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
     yield from original(leaf, new)
     if new.placeholder_ask is not None:
-        inside.fires()
+        patch.fires()
         yield "gangs are not supported"
 
 
@@ -174,12 +174,12 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: An
     breaks=("SI-GANG-004",),
 )
 @instead_of(submission.objections)
-def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
     yield from original(leaf, new)
     total = new.placeholder_ask
     for queue in leaf.path if total is not None else ():
         if not queue.has_capacity(total):
-            inside.fires()
+            patch.fires()
             yield "the gang does not fit now"
 
 
@@ -188,14 +188,14 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: An
     "A gang without timeout waits for its placeholders for ever.",
     breaks=("SI-GANG-064",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
         if application.submitted.execution_timeout > 0:
             original(partition, application, now)
         elif application.state is ApplicationState.ACCEPTED:
-            inside.fires()
+            patch.fires()
 
-    inside.instead_of(timeout.watch, watch)
+    patch.instead_of(timeout.watch, watch)
 
 
 @mutant(
@@ -203,7 +203,7 @@ def _(inside: Inside) -> None:
     "A real ask without task group replaces a flagged ask without one.",
     breaks=("SI-GANG-028",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     flagged: set[str] = set()
 
     def read(original: Callable[..., Ask], message: Any) -> Ask:
@@ -215,12 +215,12 @@ def _(inside: Inside) -> None:
         if not pending.ask.task_group and pending.ask.key not in flagged:
             for live in partition.allocations.of(pending.application).values():
                 if live.record.ask.key in flagged and live.open_release is None:
-                    inside.fires()
+                    patch.fires()
                     return live
         return original(partition, pending)
 
-    inside.instead_of(r2024_10.ask, read)
-    inside.instead_of(replacement.choose, choose)
+    patch.instead_of(r2024_10.ask, read)
+    patch.instead_of(replacement.choose, choose)
 
 
 @mutant(
@@ -229,11 +229,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-016",),
 )
 @instead_of(placeholders.closed_gate)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
     application = ask_group.application
     gang = partition.gangs.get(application)
     if application.is_gathering and gang.replaceable.get(ask_group.key.replaces):
-        inside.fires()
+        patch.fires()
         return None
     return original(partition, ask_group)
 
@@ -243,7 +243,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: A
     "A real ask of a gang is allocated if it fits while placeholders are pending.",
     breaks=("SI-GANG-016",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def is_early(ask_group: Any) -> bool:
         return ask_group.application.is_gathering and not ask_group.key.is_placeholder
 
@@ -252,12 +252,12 @@ def _(inside: Inside) -> None:
 
     def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
         if pending.application.is_gathering:
-            inside.fires()
+            patch.fires()
             return None
         return original(partition, pending)
 
-    inside.instead_of(placeholders.closed_gate, closed_gate)
-    inside.instead_of(replacement.choose, choose)
+    patch.instead_of(placeholders.closed_gate, closed_gate)
+    patch.instead_of(replacement.choose, choose)
 
 
 @mutant(
@@ -265,15 +265,15 @@ def _(inside: Inside) -> None:
     "At the timeout a gang with fewer asks than announced fails.",
     breaks=("SI-GANG-065",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         total, waits = application.submitted.placeholder_ask, application.is_gathering
         if waits or application.has_begun or total is None or total.fits(application.used):
             return original(partition, application, now)
-        inside.fires()
+        patch.fires()
         return application_lifecycle.fail(partition, application, now, "the gang is not complete")
 
-    inside.instead_of(timeout.expire, expire)
+    patch.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -282,11 +282,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-005",),
 )
 @instead_of(submission.objections)
-def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
     above = [f"than queue {quoted(queue.name)} may" for queue in leaf.path[1:]]
     for why in original(leaf, new):
         if any(one in why for one in above):
-            inside.fires()
+            patch.fires()
         else:
             yield why
 
@@ -296,7 +296,7 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: An
     "The gangs of a queue get their placeholders in turn, one each.",
     breaks=("SI-GANG-052",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def gathering(application: Any) -> list[Any]:
         applications = application.leaf.gathering.applicants.values()
         return [one for one in applications if one is not application]
@@ -307,7 +307,7 @@ def _(inside: Inside) -> None:
             return original(partition, ask_group)
         held = application.placeholders_held
         if any(one.placeholders_held < held for one in gathering(application)):
-            inside.fires()
+            patch.fires()
             return application.leaf.gathering.younger
         return None
 
@@ -319,8 +319,8 @@ def _(inside: Inside) -> None:
                     ask_group.wake()
         return effects
 
-    inside.instead_of(placeholders.closed_gate, closed_gate)
-    inside.instead_of(placeholders.allocated, allocated)
+    patch.instead_of(placeholders.closed_gate, closed_gate)
+    patch.instead_of(placeholders.allocated, allocated)
 
 
 @mutant(
@@ -329,12 +329,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-053",),
 )
 @instead_of(asks.add)
-def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
     for one in rm.partitions.values():
         application = one.applications.get(ask.application_id)
         announced = application.submitted.placeholder_ask if application is not None else None
         if application is not None and ask.is_placeholder and announced is None:
-            inside.fires()
+            patch.fires()
             return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it is not a gang")]
     return original(rm, ask, now)
 
@@ -345,15 +345,15 @@ def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list
     breaks=("SI-GANG-053",),
 )
 @instead_of(replacement.choose)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
     chosen = original(partition, pending)
     if chosen is None or pending.application.submitted.placeholder_ask is not None:
         return chosen
-    inside.fires()
+    patch.fires()
     return None
 
 
-def _in_fair_queues(inside: Inside, verdicts: Callable[[Any, Any], list[Effect]]) -> None:
+def _in_fair_queues(patch: Patch, verdicts: Callable[[Any, Any], list[Effect]]) -> None:
     """Give an ordinary application in a FAIR queue these verdicts instead of one."""
 
     def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
@@ -363,11 +363,11 @@ def _in_fair_queues(inside: Inside, verdicts: Callable[[Any, Any], list[Effect]]
             if application is None or new.placeholder_ask is not None:
                 continue
             if application.leaf.config.properties.sort_policy is SortPolicy.FAIR:
-                inside.fires()
+                patch.fires()
                 return verdicts(rm, new)
         return effects
 
-    inside.instead_of(applications.submit, submit)
+    patch.instead_of(applications.submit, submit)
 
 
 @mutant(
@@ -375,8 +375,8 @@ def _in_fair_queues(inside: Inside, verdicts: Callable[[Any, Any], list[Effect]]
     "An ordinary application for a FAIR queue gets no verdict.",
     breaks=("SI-APP-004",),
 )
-def _(inside: Inside) -> None:
-    _in_fair_queues(inside, lambda _rm, _new: [])
+def _(patch: Patch) -> None:
+    _in_fair_queues(patch, lambda _rm, _new: [])
 
 
 @mutant(
@@ -384,9 +384,9 @@ def _(inside: Inside) -> None:
     "An ordinary application for a FAIR queue is accepted, and then rejected.",
     breaks=("SI-APP-004",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def both(rm: Any, new: Any) -> list[Effect]:
         rejected = RejectedApplication(rm.rm_id, new.application_id, "the queue is fair")
         return [AcceptedApplication(rm.rm_id, new.application_id), rejected]
 
-    _in_fair_queues(inside, both)
+    _in_fair_queues(patch, both)

@@ -7,9 +7,9 @@ from sireference.core import application_lifecycle
 from sireference.core.gang import completion, timeout
 from sireference.core.model import Effect
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -17,17 +17,17 @@ from mutation.mutant import mutant
     "At the timeout unused placeholders are released even if the gang is complete.",
     breaks=("SI-GANG-063",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         if application.is_gathering:
             return original(partition, application, now)
         held = partition.allocations.of(application).values()
         unused = [one for one in held if one.is_placeholder and one.open_release is None]
         if unused:
-            inside.fires()
+            patch.fires()
         return application_lifecycle.withdraw(partition, [], unused, "it was not used in time")
 
-    inside.instead_of(timeout.expire, expire)
+    patch.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -35,16 +35,16 @@ def _(inside: Inside) -> None:
     "At the timeout unused placeholders stay, and are never replaced.",
     breaks=("SI-GANG-063",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         effects = original(partition, application, now)
         gang = partition.gangs.get(application)
         if application.has_begun and gang is not None and gang.replaceable:
-            inside.fires()
+            patch.fires()
             gang.replaceable.clear()
         return effects
 
-    inside.instead_of(timeout.expire, expire)
+    patch.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -53,9 +53,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-069",),
 )
 @instead_of(completion.is_cleared_up)
-def _(inside: Inside, original: Callable[..., bool], partition: Any, application: Any) -> bool:
+def _(patch: Patch, original: Callable[..., bool], partition: Any, application: Any) -> bool:
     gang = partition.gangs.get(application)
     if gang is None or not gang.is_clearing_up or original(partition, application):
         return original(partition, application)
-    inside.fires()
+    patch.fires()
     return True

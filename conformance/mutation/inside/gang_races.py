@@ -10,9 +10,9 @@ from sireference.core.model import Effect, NewAllocation, ReleasedAsk
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
@@ -23,10 +23,10 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     breaks=("SI-GANG-007",),
 )
 @instead_of(submission.objections)
-def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
     yield from original(leaf, new)
     if new.placeholder_ask and leaf.config.properties.sort_policy is SortPolicy.STATE_AWARE:
-        inside.fires()
+        patch.fires()
         yield "gangs are for FIFO queues"
 
 
@@ -36,14 +36,14 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: An
     breaks=("SI-GANG-017",),
 )
 @instead_of(replacement.choose)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
     found = original(partition, pending)
     if found is None:
         return None
     groups = partition.gangs[pending.application].replaceable.values()
     newest = max((live for group in groups for live in group.values()), key=lambda o: o.number)
     if newest.record.ask.task_group != found.record.ask.task_group:
-        inside.fires()
+        patch.fires()
     return newest
 
 
@@ -53,7 +53,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any
     breaks=("SI-GANG-021",),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     pending = partition.replacements.by_placeholder.get(gone)
     others = [
         node
@@ -65,7 +65,7 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     ]
     if not others:
         return original(partition, gone, now)
-    inside.fires()
+    patch.fires()
     partition.replacements.resume(gone)
     return allocations.make(partition, pending, others[0], now)
 
@@ -76,11 +76,11 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     breaks=("SI-GANG-033",),
 )
 @instead_of(application_lifecycle.fail)
-def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, *args: Any) -> list[Effect]:
     effects = original(*args)
     received: list[Effect] = [e for e in effects if not isinstance(e, ReleasedAsk)]
     if len(received) < len(effects):
-        inside.fires()
+        patch.fires()
     return received
 
 
@@ -89,18 +89,18 @@ def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
     "At the timeout a hard gang fails although it is complete, if it is unused.",
     breaks=("SI-GANG-039",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         is_hard = application.submitted.gang_style.casefold() == "hard"
         if is_hard and application.state is ApplicationState.ACCEPTED and not application.pending:
-            inside.fires()
+            patch.fires()
             partition.gangs[application].timer = None
             return application_lifecycle.fail(
                 partition, application, now, "it was not used in time"
             )
         return original(partition, application, now)
 
-    inside.instead_of(timeout.expire, expire)
+    patch.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -108,11 +108,11 @@ def _(inside: Inside) -> None:
     "Leftover placeholders keep an application from waiting until the placeholder timeout.",
     breaks=("SI-GANG-042",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def keeps(_: Callable[..., bool], application: Any) -> bool:
         if not application.placeholders_held:
             return False
-        inside.fires()
+        patch.fires()
         return True
 
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
@@ -122,8 +122,8 @@ def _(inside: Inside) -> None:
         left = list(partition.allocations.of(application).values())
         return effects + application_lifecycle.withdraw(partition, [], left, "it is not needed")
 
-    inside.instead_of(completion.keeps_from_waiting, keeps)
-    inside.instead_of(timeout.expire, expire)
+    patch.instead_of(completion.keeps_from_waiting, keeps)
+    patch.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -132,9 +132,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-071",),
 )
 @instead_of(releases.stop)
-def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     if live.open_release is _REPLACED:
-        inside.fires()
+        patch.fires()
         live.application.quotas.unbook(live.record.ask.resource)
     return original(partition, live, *rest)
 
@@ -145,12 +145,12 @@ def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any)
     breaks=("SI-GANG-071",),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     effects = original(partition, gone, now)
     was = gone.record.ask.resource
     for effect in effects:
         if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
-            inside.fires()
+            patch.fires()
             live = partition.allocations.all[effect.allocation.identity]
             live.application.quotas.book(was - effect.allocation.ask.resource)
     return effects
@@ -162,10 +162,10 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     breaks=("SI-GANG-071",),
 )
 @instead_of(releases.confirmed)
-def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     is_for_no_client = live not in partition.replacements.by_placeholder
     if live.open_release is _REPLACED and is_for_no_client:
-        inside.fires()
+        patch.fires()
         live.application.quotas.book(live.record.ask.resource)
     return original(partition, live, *rest)
 
@@ -176,9 +176,9 @@ def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any)
     breaks=("SI-ASK-003", "SI-ASK-032"),
 )
 @instead_of(PendingAsks.replace)
-def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
     if earlier.awaiting:
-        inside.fires()
+        patch.fires()
         return
     original(asks, earlier, ask)
 
@@ -188,7 +188,7 @@ def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, as
     "The second wait of an application is timed from its first.",
     breaks=("SI-APP-029",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     begun: dict[int, tuple[Any, float]] = {}
 
     def enter(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
@@ -197,10 +197,10 @@ def _(inside: Inside) -> None:
             return
         _, first = begun.setdefault(id(application), (application, now))
         if first < now:
-            inside.fires()
+            patch.fires()
         original(partition, application, first)
 
-    inside.instead_of(application_lifecycle.enter, enter)
+    patch.instead_of(application_lifecycle.enter, enter)
 
 
 @mutant(
@@ -208,14 +208,14 @@ def _(inside: Inside) -> None:
     "An ask is served while its application is Completing, without making it Running.",
     breaks=("SI-APP-028",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         if application.state is not ApplicationState.COMPLETING:
             return original(partition, application, now)
-        inside.fires()
+        patch.fires()
         return []
 
-    inside.instead_of(application_lifecycle.has_ask, has_ask)
+    patch.instead_of(application_lifecycle.has_ask, has_ask)
 
 
 @mutant(
@@ -224,11 +224,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-033",),
 )
 @instead_of(application_lifecycle.withdraw)
-def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, *args: Any) -> list[Effect]:
     effects = original(*args)
     received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
     if len(received) > 1:
-        inside.fires()
+        patch.fires()
     return [effect for effect in effects if effect not in received[1:]]
 
 
@@ -237,7 +237,7 @@ def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
     "Asks of a gang without task group are dropped at its timeout.",
     breaks=("SI-GANG-035",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def withdraw(
         original: Original, partition: Any, asks: list[Any], held: list[Any], reason: str
     ) -> list[Effect]:
@@ -249,8 +249,8 @@ def _(inside: Inside) -> None:
             if not pending.ask.task_group
         ]
         if others:
-            inside.fires()
+            patch.fires()
             original(partition, others, [], reason)
         return original(partition, asks, held, reason)
 
-    inside.instead_of(application_lifecycle.withdraw, withdraw)
+    patch.instead_of(application_lifecycle.withdraw, withdraw)

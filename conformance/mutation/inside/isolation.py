@@ -17,10 +17,10 @@ from sireference.core.registration import ResourceManagers
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.inside.releasing import identity_of
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -28,7 +28,7 @@ from mutation.mutant import mutant
     "An RM can change objects of another RM.",
     breaks=("SI-CONN-003",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     everybody: dict[str, ResourceManager] = {}
 
     def register(
@@ -42,12 +42,12 @@ def _(inside: Inside) -> None:
         named = set(_ended_by(event))
         for other in everybody.values():
             if other is not rm and named & set(_ids_of(other)) and not named & set(_ids_of(rm)):
-                inside.fires()
+                patch.fires()
                 return original(other, event, now)
         return original(rm, event, now)
 
-    inside.instead_of(ResourceManagers.register, register)
-    inside.instead_of(scheduler.apply, apply)
+    patch.instead_of(ResourceManagers.register, register)
+    patch.instead_of(scheduler.apply, apply)
 
 
 def _ended_by(event: Any) -> Iterator[str]:
@@ -70,10 +70,10 @@ def _ids_of(rm: ResourceManager) -> Iterator[str]:
 @mutant("one-rm-and-no-more", "A second RM is rejected.", breaks=("SI-CONN-005",))
 @instead_of(ResourceManagers.register)
 def _(
-    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+    patch: Patch, original: Original, self: ResourceManagers, event: Register, now: float
 ) -> list[Effect]:
     if any(rm.rm_id != event.rm_id for rm in self.all()):
-        inside.fires()
+        patch.fires()
         return [Refused(event.rm_id, "another RM is registered")]
     return original(self, event, now)
 
@@ -85,11 +85,11 @@ def _(
 )
 @instead_of(ResourceManagers.register)
 def _(
-    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+    patch: Patch, original: Original, self: ResourceManagers, event: Register, now: float
 ) -> list[Effect]:
     if self.known(event.rm_id) is not None:
         for rm in [rm for rm in self.all() if rm.rm_id != event.rm_id]:
-            inside.fires()
+            patch.fires()
             original(self, rm.register, now)
     return original(self, event, now)
 
@@ -100,12 +100,12 @@ def _(
     breaks=("SI-NODE-004",),
 )
 @instead_of(scheduler.apply)
-def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if not isinstance(event, UpdateNodes):
         return original(rm, event, now)
     rest = [one for one in event.nodes if one.action is not NodeAction.CREATE]
     new = [one for one in event.nodes if one.action is NodeAction.CREATE]
-    kept = _last_of_each(inside, new, "node_id")
+    kept = _last_of_each(patch, new, "node_id")
     return original(rm, replace(event, nodes=(*kept, *rest)), now)
 
 
@@ -115,16 +115,16 @@ def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> li
     breaks=("SI-APP-004",),
 )
 @instead_of(scheduler.apply)
-def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if isinstance(event, UpdateApplications):
-        event = replace(event, new=_last_of_each(inside, event.new, "application_id"))
+        event = replace(event, new=_last_of_each(patch, event.new, "application_id"))
     return original(rm, event, now)
 
 
-def _last_of_each(inside: Inside, elements: Iterable[Any], name: str) -> tuple[Any, ...]:
+def _last_of_each(patch: Patch, elements: Iterable[Any], name: str) -> tuple[Any, ...]:
     """Keep the last element for each identity in the field of this name."""
     every = tuple(elements)
     kept = tuple({getattr(one, name): one for one in every}.values())
     if len(kept) < len(every):
-        inside.fires()
+        patch.fires()
     return kept

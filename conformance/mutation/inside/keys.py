@@ -19,15 +19,15 @@ from sireference.core.state.allocation import Allocations
 from sireference.core.state.pending_asks import PendingAsks
 from siwire.r2023_12 import si_pb2 as older
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _NAME: Final = "2024-10"
 _mutant: Final = partial(mutant, revision=_NAME)
 
 
-def ended_keys(inside: Inside) -> set[str]:
+def ended_keys(patch: Patch) -> set[str]:
     """Return the list of the keys that end, filled as they do."""
     ended: set[str] = set()
 
@@ -35,7 +35,7 @@ def ended_keys(inside: Inside) -> set[str]:
         ended.add(allocation.record.identity)
         original(held, allocation)
 
-    inside.quietly().instead_of(Allocations.remove, remove)
+    patch.quietly().instead_of(Allocations.remove, remove)
     return ended
 
 
@@ -46,14 +46,14 @@ def ended_keys(inside: Inside) -> set[str]:
 )
 @instead_of(updates.change)
 def _(
-    inside: Inside, original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
+    patch: Patch, original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
 ) -> Any:
     received = original(partition, live, ask, *rest)
     others = (node for node in partition.nodes.values() if node is not live.node)
     other = next((node for node in others if ask.resource.fits(node.free)), None)
     if other is None or len(rest) > 1:  # with or without a required node
         return received
-    inside.fires()
+    patch.fires()
     other.book(ask.resource)
     record = replace(live.record, node_id=other.node_id)
     return [*received, NewAllocation(partition.rm_id, record, live.application.leaf.name)]
@@ -64,8 +64,8 @@ def _(
     "The allocation of a reused key is announced twice.",
     breaks=("SI-ALLOC-008",),
 )
-def _(inside: Inside) -> None:
-    ended = ended_keys(inside)
+def _(patch: Patch) -> None:
+    ended = ended_keys(patch)
 
     def make(
         original: Callable[..., Any], partition: Any, pending: Any, node: Any, now: float
@@ -73,24 +73,24 @@ def _(inside: Inside) -> None:
         received = original(partition, pending, node, now)
         if pending.ask.key not in ended:
             return received
-        inside.fires()
+        patch.fires()
         return [*received, *(one for one in received if isinstance(one, NewAllocation))]
 
-    inside.instead_of(allocations.make, make)
+    patch.instead_of(allocations.make, make)
 
 
-def _stays(*fields: str) -> Callable[[Inside], None]:
+def _stays(*fields: str) -> Callable[[Patch], None]:
     """Keep the first values of these fields of a pending ask, ignoring updates."""
 
-    def alters(inside: Inside) -> None:
+    def alters(patch: Patch) -> None:
         def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
             first = {field: getattr(earlier.ask, field) for field in fields}
             as_it_was = replace(ask, **first)
             if as_it_was != ask:
-                inside.fires()
+                patch.fires()
             original(pending, earlier, as_it_was)
 
-        inside.instead_of(PendingAsks.replace, put)
+        patch.instead_of(PendingAsks.replace, put)
 
     return alters
 
@@ -122,19 +122,19 @@ _mutant(
     "A rejected update ends the pending ask.",
     breaks=("SI-ASK-030",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def drops(original: Callable[..., Any], rm: Any, sent: Any, now: float) -> Any:
         received = original(rm, sent, now)
         ask = getattr(sent, "ask", sent)
         partition = rm.partitions.get(partition_name(ask.partition))
         pending = partition and updates.of_pending(partition, ask)
         if pending and any(isinstance(one, RejectedAsk | RejectedAllocation) for one in received):
-            inside.fires()
+            patch.fires()
             partition.asks.drop(pending)
         return received
 
-    inside.instead_of(asks.add, drops)
-    inside.instead_of(recovery.add, drops)
+    patch.instead_of(asks.add, drops)
+    patch.instead_of(recovery.add, drops)
 
 
 @_mutant(
@@ -144,11 +144,11 @@ def _(inside: Inside) -> None:
 )
 @instead_of(updates.change)
 def _(
-    inside: Inside, original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
+    patch: Patch, original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
 ) -> Any:
     received = original(partition, live, ask, *rest)
     if any(isinstance(one, RejectedAllocation) for one in received):
-        inside.fires()
+        patch.fires()
         partition.resize(live, ask.resource)
     return received
 
@@ -159,8 +159,8 @@ def _(
     breaks=("SI-ASK-031",),
 )
 @instead_of(updates.place)
-def _(inside: Inside, _original: Callable[..., Any], *_: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, _original: Callable[..., Any], *_: Any) -> Any:
+    patch.fires()
     return []
 
 
@@ -169,17 +169,17 @@ def _(inside: Inside, _original: Callable[..., Any], *_: Any) -> Any:
     "A pending ask that the RM has placed is served again.",
     breaks=("SI-ASK-031",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def place(
         original: Callable[..., Any], partition: Any, pending: Any, record: Any, now: float
     ) -> Any:
-        inside.fires()
+        patch.fires()
         application, ask = pending.application, pending.ask
         received = original(partition, pending, record, now)
         partition.asks.queue_up(application, ask)
         return received
 
-    inside.instead_of(updates.place, place)
+    patch.instead_of(updates.place, place)
 
 
 @_mutant(
@@ -188,7 +188,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-028",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     subject = request.subject
     partition = rm.partitions.get(partition_name(request.partition))
     live = (
@@ -197,7 +197,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
         else None
     )
     if live is not None and subject.application_id != live.application.application_id:
-        inside.fires()
+        patch.fires()
         its_own = replace(subject, application_id=live.application.application_id)
         request = replace(request, subject=its_own)
     return original(rm, request, now)
@@ -209,11 +209,11 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     breaks=("SI-REC-025",),
 )
 @instead_of(recovery.add)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, record: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, record: Any, now: float) -> Any:
     partition = rm.partitions.get(partition_name(record.ask.partition))
     live = updates.of_live(partition, record.ask.key)
     if live is not None and live.record.ask.resource == record.ask.resource:
-        inside.fires()
+        patch.fires()
         live.node.book(record.ask.resource)
     return original(rm, record, now)
 
@@ -223,16 +223,16 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, record: Any, now: f
     "An allocation that is reported after it ended is silently ignored.",
     breaks=("SI-REC-026",),
 )
-def _(inside: Inside) -> None:
-    ended = ended_keys(inside)
+def _(patch: Patch) -> None:
+    ended = ended_keys(patch)
 
     def add(original: Callable[..., Any], rm: Any, record: Any, now: float) -> Any:
         if record.ask.key in ended:
-            inside.fires()
+            patch.fires()
             return []
         return original(rm, record, now)
 
-    inside.instead_of(recovery.add, add)
+    patch.instead_of(recovery.add, add)
 
 
 @_mutant(
@@ -241,9 +241,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-016",),
 )
 @instead_of(r2024_10.allocation_lists)
-def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], reads: Any, message: Any) -> Any:
     for ask in older.AllocationRequest.FromString(message.SerializeToString()).asks:
-        inside.fires()
+        patch.fires()
         read = message.allocations.add(
             allocationKey=ask.allocationKey,
             applicationID=ask.applicationID,
@@ -259,10 +259,10 @@ def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) ->
     breaks=("SI-WIRE-016",),
 )
 @instead_of(r2024_10.allocation_lists)
-def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], reads: Any, message: Any) -> Any:
     before = older.AllocationRequest.FromString(message.SerializeToString())
     for withdrawn in before.releases.allocationAsksToRelease:
-        inside.fires()
+        patch.fires()
         message.releases.allocationsToRelease.add(
             allocationKey=withdrawn.allocationKey,
             applicationID=withdrawn.applicationID,
@@ -277,11 +277,11 @@ def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) ->
     breaks=("SI-WIRE-016",),
 )
 @instead_of(r2024_10.node)
-def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], reads: Any, message: Any) -> Any:
     occupied = older.NodeInfo.FromString(message.SerializeToString()).occupiedResource
     info = original(reads, message)
     if not occupied.resources:
         return info
-    inside.fires()
+    patch.fires()
     amounts = {name: quantity.value for name, quantity in occupied.resources.items()}
     return replace(info, occupied=Resource(amounts))

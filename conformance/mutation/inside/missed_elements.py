@@ -26,9 +26,9 @@ from sireference.core.model import (
 from sireference.core.state.allocation import Allocation
 from sireference.core.states import ApplicationState, NodeAction, NodeState
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _MANY: Final = 5
 _LONG: Final = 1.0  # seconds
@@ -40,25 +40,25 @@ _CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
     "Foreign allocations on a node do not count once the node is updated.",
     breaks=("SI-FOR-009",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
         for key in list(partition.foreign.on(node)) if info.action is NodeAction.UPDATE else ():
-            inside.fires()
+            patch.fires()
             partition.foreign.take_away(key)
         return original(partition, node, info, now)
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
-def _reports_the_first(inside: Inside, of: Any) -> None:
+def _reports_the_first(patch: Patch, of: Any) -> None:
     def ends(original: Original, *args: Any) -> list[Effect]:
         effects = original(*args)
         received = [effect for effect in effects if isinstance(effect, ReleasedAllocation)]
         if len(received) > _MANY:
-            inside.fires()
+            patch.fires()
         return [effect for effect in effects if effect not in received[_MANY:]]
 
-    inside.instead_of(of, ends)
+    patch.instead_of(of, ends)
 
 
 @mutant(
@@ -66,8 +66,8 @@ def _reports_the_first(inside: Inside, of: Any) -> None:
     "Of the allocations that end with a node only five are reported.",
     breaks=("SI-NODE-032",),
 )
-def _(inside: Inside) -> None:
-    _reports_the_first(inside, nodes.decommission)
+def _(patch: Patch) -> None:
+    _reports_the_first(patch, nodes.decommission)
 
 
 @mutant(
@@ -75,8 +75,8 @@ def _(inside: Inside) -> None:
     "Of the allocations that end with a release of all only five are reported.",
     breaks=("SI-REL-003",),
 )
-def _(inside: Inside) -> None:
-    _reports_the_first(inside, releases.release)
+def _(patch: Patch) -> None:
+    _reports_the_first(patch, releases.release)
 
 
 @mutant(
@@ -85,17 +85,17 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-014",),
 )
 @instead_of(recovery.recover)
-def _(inside: Inside, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
     application = partition.applications[record.ask.application_id]
     if application.state is not ApplicationState.COMPLETING:
         return original(partition, record, now)
-    inside.fires()
+    patch.fires()
     allocation = Allocation(record, application, partition.nodes[record.node_id])
     partition.book(allocation)
     return []
 
 
-def _does_not_count(inside: Inside, is_meant: Callable[[Any, float], bool]) -> None:
+def _does_not_count(patch: Patch, is_meant: Callable[[Any, float], bool]) -> None:
     """Let an application wait although such asks of it are pending."""
 
     def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
@@ -108,10 +108,10 @@ def _does_not_count(inside: Inside, is_meant: Callable[[Any, float], bool]) -> N
         finally:
             application.pending = kept
         if effects:
-            inside.fires()
+            patch.fires()
         return effects
 
-    inside.instead_of(application_lifecycle.settle, settle)
+    patch.instead_of(application_lifecycle.settle, settle)
 
 
 @mutant(
@@ -119,8 +119,8 @@ def _does_not_count(inside: Inside, is_meant: Callable[[Any, float], bool]) -> N
     "An ask that waits for a replacement does not keep its application from waiting.",
     breaks=("SI-APP-027",),
 )
-def _(inside: Inside) -> None:
-    _does_not_count(inside, lambda pending, _: bool(pending.awaiting))
+def _(patch: Patch) -> None:
+    _does_not_count(patch, lambda pending, _: bool(pending.awaiting))
 
 
 @mutant(
@@ -128,7 +128,7 @@ def _(inside: Inside) -> None:
     "An ask pending for a second does not keep its application from waiting.",
     breaks=("SI-APP-027",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     since: dict[Any, float] = {}
 
     def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
@@ -139,8 +139,8 @@ def _(inside: Inside) -> None:
         key = pending.application.application_id, pending.ask.key
         return now - since.get(key, now) >= _LONG
 
-    inside.quietly().instead_of(asks.add, add)
-    _does_not_count(inside, is_old)
+    patch.quietly().instead_of(asks.add, add)
+    _does_not_count(patch, is_old)
 
 
 @mutant(
@@ -149,14 +149,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-NODE-003",),
 )
 @instead_of(nodes.update)
-def _(inside: Inside, original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
     effects = original(rm, info, now)
     known = rm.node(info.node_id)
     is_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
     if known and is_rejected and info.capacity is not None:
         partition, node = known
         if info.capacity.fits(node.capacity) and info.capacity != node.capacity:
-            inside.fires()
+            patch.fires()
             partition.total = partition.total - node.capacity + info.capacity
             node.resize(info.capacity, node.occupied)
     return effects
@@ -167,7 +167,7 @@ def _(inside: Inside, original: Original, rm: Any, info: Any, now: float) -> lis
     "A node removed while draining is draining when it is created again.",
     breaks=("SI-NODE-010",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     drained: set[str] = set()
 
     def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
@@ -177,12 +177,12 @@ def _(inside: Inside) -> None:
 
     def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
         if info.node_id in drained and info.action is NodeAction.CREATE:
-            inside.fires()
+            patch.fires()
             info = replace(info, action=NodeAction.CREATE_DRAIN)
         return original(rm, info, now)
 
-    inside.quietly().instead_of(nodes.change, change)
-    inside.instead_of(nodes.create, create)
+    patch.quietly().instead_of(nodes.change, change)
+    patch.instead_of(nodes.create, create)
 
 
 @mutant(
@@ -191,9 +191,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-003",),
 )
 @instead_of(asks.add)
-def _(inside: Inside, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
     if ask.priority < 0:
-        inside.fires()
+        patch.fires()
         return []
     return original(rm, ask, now)
 
@@ -204,14 +204,14 @@ def _(inside: Inside, original: Original, rm: Any, ask: Any, now: float) -> list
     breaks=("SI-ALLOC-003",),
 )
 @instead_of(allocations.make)
-def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
-    return [_at_least_zero(inside, effect) for effect in original(*args)]
+def _(patch: Patch, original: Original, *args: Any) -> list[Effect]:
+    return [_at_least_zero(patch, effect) for effect in original(*args)]
 
 
-def _at_least_zero(inside: Inside, effect: Effect) -> Effect:
+def _at_least_zero(patch: Patch, effect: Effect) -> Effect:
     if not isinstance(effect, NewAllocation) or effect.allocation.ask.priority >= 0:
         return effect
-    inside.fires()
+    patch.fires()
     record = effect.allocation
     return replace(effect, allocation=replace(record, ask=replace(record.ask, priority=0)))
 
@@ -222,7 +222,7 @@ def _at_least_zero(inside: Inside, effect: Effect) -> Effect:
     breaks=("SI-GANG-017",),
 )
 @instead_of(replacement.choose)
-def _(inside: Inside, original: Original, partition: Any, pending: Any) -> Any:
+def _(patch: Patch, original: Original, partition: Any, pending: Any) -> Any:
     own = original(partition, pending)
     if own is not None or not pending.key.replaces:
         return own
@@ -230,12 +230,12 @@ def _(inside: Inside, original: Original, partition: Any, pending: Any) -> Any:
         gang = partition.gangs.get(application)
         group = gang.replaceable.get(pending.key.replaces) if gang is not None else None
         if group:
-            inside.fires()
+            patch.fires()
             return next(iter(group.values()))
     return None
 
 
-def _keeps_the_first(inside: Inside, of: Any, field: str, by: Callable[[Any], Any]) -> None:
+def _keeps_the_first(patch: Patch, of: Any, field: str, by: Callable[[Any], Any]) -> None:
     """Keep only the first of several parts of a message about the same object."""
 
     def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
@@ -244,11 +244,11 @@ def _keeps_the_first(inside: Inside, of: Any, field: str, by: Callable[[Any], An
             first = {by(one): one for one in reversed(sent)}
             kept = tuple(one for one in sent if first[by(one)] is one)
             if len(kept) < len(sent):
-                inside.fires()
+                patch.fires()
                 event = replace(event, **{field: kept})
         return original(rm, event, now)
 
-    inside.instead_of(scheduler.apply, apply)
+    patch.instead_of(scheduler.apply, apply)
 
 
 def _key(entry: Any) -> tuple[str, str]:
@@ -261,8 +261,8 @@ def _key(entry: Any) -> tuple[str, str]:
     "Of several asks with one key in one message only the first counts.",
     breaks=("SI-ASK-003",),
 )
-def _(inside: Inside) -> None:
-    _keeps_the_first(inside, UpdateAllocations, "entries", _key)
+def _(patch: Patch) -> None:
+    _keeps_the_first(patch, UpdateAllocations, "entries", _key)
 
 
 @mutant(
@@ -270,11 +270,11 @@ def _(inside: Inside) -> None:
     "Of several actions on nodes in one message only the first is carried out.",
     breaks=("SI-NODE-026",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def action(info: Any) -> str:
         return info.node_id if info.action in _CREATIONS else ""
 
-    _keeps_the_first(inside, UpdateNodes, "nodes", action)
+    _keeps_the_first(patch, UpdateNodes, "nodes", action)
 
 
 @mutant(
@@ -282,8 +282,8 @@ def _(inside: Inside) -> None:
     "Further entries for a node after its creation in a message are ignored.",
     breaks=("SI-NODE-037",),
 )
-def _(inside: Inside) -> None:
-    _keeps_the_first(inside, UpdateNodes, "nodes", lambda info: info.node_id)
+def _(patch: Patch) -> None:
+    _keeps_the_first(patch, UpdateNodes, "nodes", lambda info: info.node_id)
 
 
 @mutant(
@@ -291,8 +291,8 @@ def _(inside: Inside) -> None:
     "Of several applications that one message removes only the first is removed.",
     breaks=("SI-APP-018",),
 )
-def _(inside: Inside) -> None:
-    _keeps_the_first(inside, UpdateApplications, "remove", lambda _: None)
+def _(patch: Patch) -> None:
+    _keeps_the_first(patch, UpdateApplications, "remove", lambda _: None)
 
 
 @mutant(
@@ -300,23 +300,23 @@ def _(inside: Inside) -> None:
     "Of several releases in one message only the first is carried out.",
     breaks=("SI-REL-001",),
 )
-def _(inside: Inside) -> None:
-    _keeps_the_first(inside, UpdateAllocations, "releases", lambda _: None)
+def _(patch: Patch) -> None:
+    _keeps_the_first(patch, UpdateAllocations, "releases", lambda _: None)
 
 
-def _is_done_once(inside: Inside, action: NodeAction) -> None:
+def _is_done_once(patch: Patch, action: NodeAction) -> None:
     """Ignore this action on a node from the second time on."""
     done: set[Any] = set()
 
     def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
         if info.action is action:
             if node in done:
-                inside.fires()
+                patch.fires()
                 return []
             done.add(node)
         return original(partition, node, info, now)
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
 @mutant(
@@ -324,8 +324,8 @@ def _is_done_once(inside: Inside, action: NodeAction) -> None:
     "Only the first drain of a node has an effect.",
     breaks=("SI-NODE-026",),
 )
-def _(inside: Inside) -> None:
-    _is_done_once(inside, NodeAction.DRAIN_NODE)
+def _(patch: Patch) -> None:
+    _is_done_once(patch, NodeAction.DRAIN_NODE)
 
 
 @mutant(
@@ -333,5 +333,5 @@ def _(inside: Inside) -> None:
     "Only the first undrain of a node has an effect.",
     breaks=("SI-NODE-028",),
 )
-def _(inside: Inside) -> None:
-    _is_done_once(inside, NodeAction.DRAIN_TO_SCHEDULABLE)
+def _(patch: Patch) -> None:
+    _is_done_once(patch, NodeAction.DRAIN_TO_SCHEDULABLE)

@@ -16,9 +16,9 @@ from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
 _ACTIONS: Final = (
@@ -33,20 +33,20 @@ _ACTIONS: Final = (
     "A new capacity is free as a whole, regardless of allocations.",
     breaks=("SI-NODE-006", "SI-NODE-017", "SI-NODE-018"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(
         original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
     ) -> list[Effect]:
         effects = original(partition, node, info, now)
         is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
         if is_resized and partition.allocations.on(node):
-            inside.fires()
+            patch.fires()
             node.free = node.capacity - node.occupied
             if node.state is NodeState.SCHEDULABLE:
                 partition.node_index.capacity_freed(node)
         return effects
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
 @mutant(
@@ -54,18 +54,18 @@ def _(inside: Inside) -> None:
     "A draining node is undrained, and the action is rejected nevertheless.",
     breaks=("SI-NODE-029",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(
         original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
     ) -> list[Effect]:
         was_draining = node.state is NodeState.DRAINING
         effects = original(partition, node, info, now)
         if was_draining and info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
-            inside.fires()
+            patch.fires()
             return [RejectedNode(partition.rm_id, node.node_id, "it is not draining"), *effects]
         return effects
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
 @mutant(
@@ -73,7 +73,7 @@ def _(inside: Inside) -> None:
     "A node that was drained before it was created is not used.",
     breaks=("SI-NODE-035",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     early: set[str] = set()
 
     def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
@@ -81,9 +81,9 @@ def _(inside: Inside) -> None:
             early.add(info.node_id)
         elif info.action in (NodeAction.DECOMMISSION, NodeAction.DRAIN_TO_SCHEDULABLE):
             early.discard(info.node_id)
-        return original(rm, _drained(inside, info, early), now)
+        return original(rm, _drained(patch, info, early), now)
 
-    inside.instead_of(nodes.update, update)
+    patch.instead_of(nodes.update, update)
 
 
 @mutant(
@@ -91,26 +91,26 @@ def _(inside: Inside) -> None:
     "A node that was drained is not used when it comes back.",
     breaks=("SI-NODE-010", "SI-NODE-030"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     drained: set[str] = set()
 
     def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
         if rm.node(info.node_id) is None:
-            return original(rm, _drained(inside, info, drained), now)
+            return original(rm, _drained(patch, info, drained), now)
         if info.action is NodeAction.DRAIN_NODE:
             drained.add(info.node_id)
         elif info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
             drained.discard(info.node_id)
         return original(rm, info, now)
 
-    inside.instead_of(nodes.update, update)
+    patch.instead_of(nodes.update, update)
 
 
-def _drained(inside: Inside, info: NodeInfo, which: set[str]) -> NodeInfo:
+def _drained(patch: Patch, info: NodeInfo, which: set[str]) -> NodeInfo:
     """Create these nodes drained."""
     if info.action is not NodeAction.CREATE or info.node_id not in which:
         return info
-    inside.fires()
+    patch.fires()
     return replace(info, action=NodeAction.CREATE_DRAIN)
 
 
@@ -121,7 +121,7 @@ def _drained(inside: Inside, info: NodeInfo, which: set[str]) -> NodeInfo:
 )
 @instead_of(nodes.decommission)
 def _(
-    inside: Inside, original: Original, partition: Partition, node: Node, now: float
+    patch: Patch, original: Original, partition: Partition, node: Node, now: float
 ) -> list[Effect]:
     there = {
         id(one.application): one.application for one in partition.allocations.on(node).values()
@@ -129,7 +129,7 @@ def _(
     effects = original(partition, node, now)
     for application in there.values():
         for live in list(partition.allocations.of(application).values()):
-            inside.fires()
+            patch.fires()
             effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
             effects += application_lifecycle.settle(partition, application, now)
             release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
@@ -144,10 +144,10 @@ def _(
     revision="2023-12",
 )
 @instead_of(nodes.update)
-def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
     known = rm.node(info.node_id)
     if known is not None and info.action in _CREATIONS and info.occupied is not None:
-        inside.fires()
+        patch.fires()
         partition, node = known
         node.resize(node.capacity, info.occupied)
         if node.state is NodeState.SCHEDULABLE:
@@ -162,9 +162,9 @@ def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -
     revision="2023-12",
 )
 @instead_of(nodes.create)
-def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
     if info.action is NodeAction.CREATE_DRAIN and info.allocations:
-        inside.fires()
+        patch.fires()
         info = replace(info, allocations=())
     return original(rm, info, now)
 
@@ -176,7 +176,7 @@ def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -
     revision="2023-12",
 )
 @instead_of(nodes.create)
-def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
     effects = original(rm, info, now)
     if not any(isinstance(one, RejectedNode) for one in effects):
         return effects
@@ -184,7 +184,7 @@ def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -
         for existing in info.allocations:
             application = partition.applications.get(existing.ask.application_id)
             if application is not None:
-                inside.fires()
+                patch.fires()
                 application.quotas.book(existing.ask.resource)
     return effects
 
@@ -195,12 +195,12 @@ def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -
     breaks=("SI-NODE-005",),
 )
 @instead_of(nodes.objections)
-def _(inside: Inside, original: Callable[..., Iterator[str]], info: NodeInfo, **known: bool) -> Any:
+def _(patch: Patch, original: Callable[..., Iterator[str]], info: NodeInfo, **known: bool) -> Any:
     for reason in original(info, **known):
         if info.node_id or "id" not in reason.split():
             yield reason
         else:
-            inside.fires()
+            patch.fires()
 
 
 @mutant(
@@ -209,14 +209,14 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], info: NodeInfo, **
     breaks=("SI-NODE-005",),
 )
 @instead_of(nodes.update)
-def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
     if not info.node_id:
-        inside.fires()
+        patch.fires()
         info = replace(info, node_id="a-node")
     return original(rm, info, now)
 
 
-def _silent(inside: Inside, *actions: NodeAction) -> None:
+def _silent(patch: Patch, *actions: NodeAction) -> None:
     """Log the failure of these actions without reporting it to the RM."""
 
     def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
@@ -225,10 +225,10 @@ def _silent(inside: Inside, *actions: NodeAction) -> None:
             return effects
         received: list[Effect] = [one for one in effects if not isinstance(one, RejectedNode)]
         if len(received) < len(effects):
-            inside.fires()
+            patch.fires()
         return received
 
-    inside.instead_of(nodes.update, update)
+    patch.instead_of(nodes.update, update)
 
 
 @mutant(
@@ -236,8 +236,8 @@ def _silent(inside: Inside, *actions: NodeAction) -> None:
     "Failed updates and actions of nodes are logged and not reported.",
     breaks=("SI-NODE-016",),
 )
-def _(inside: Inside) -> None:
-    _silent(inside, NodeAction.UPDATE, *_ACTIONS)
+def _(patch: Patch) -> None:
+    _silent(patch, NodeAction.UPDATE, *_ACTIONS)
 
 
 @mutant(
@@ -245,8 +245,8 @@ def _(inside: Inside) -> None:
     "The failed update of an unknown node is not reported.",
     breaks=("SI-NODE-016",),
 )
-def _(inside: Inside) -> None:
-    _silent(inside, NodeAction.UPDATE)
+def _(patch: Patch) -> None:
+    _silent(patch, NodeAction.UPDATE)
 
 
 @mutant(
@@ -254,8 +254,8 @@ def _(inside: Inside) -> None:
     "The failed decommission of an unknown node is not reported.",
     breaks=("SI-NODE-016",),
 )
-def _(inside: Inside) -> None:
-    _silent(inside, NodeAction.DECOMMISSION)
+def _(patch: Patch) -> None:
+    _silent(patch, NodeAction.DECOMMISSION)
 
 
 @mutant(
@@ -265,11 +265,11 @@ def _(inside: Inside) -> None:
 )
 @instead_of(nodes.decommission)
 def _(
-    inside: Inside, original: Original, partition: Partition, node: Node, now: float
+    patch: Patch, original: Original, partition: Partition, node: Node, now: float
 ) -> list[Effect]:
     for application in [one.application for one in partition.allocations.on(node).values()]:
         for pending in list(application.pending.values()):
-            inside.fires()
+            patch.fires()
             partition.asks.drop(pending)
     return original(partition, node, now)
 
@@ -280,11 +280,11 @@ def _(
     breaks=("SI-NODE-037",),
 )
 @instead_of(scheduler.apply)
-def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if isinstance(event, UpdateNodes):
         ordered = tuple(sorted(event.nodes, key=lambda info: info.action in _CREATIONS))
         if ordered != event.nodes:
-            inside.fires()
+            patch.fires()
         event = replace(event, nodes=ordered)
     return original(rm, event, now)
 
@@ -295,12 +295,12 @@ def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> li
     breaks=("SI-NODE-037",),
 )
 @instead_of(scheduler.apply)
-def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if isinstance(event, UpdateNodes):
         entries = {info.node_id: info for info in reversed(event.nodes)}
         first = tuple(info for info in event.nodes if entries[info.node_id] is info)
         if len(first) < len(event.nodes):
-            inside.fires()
+            patch.fires()
         event = replace(event, nodes=first)
     return original(rm, event, now)
 
@@ -310,18 +310,18 @@ def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> li
     "Updated attributes are merged with earlier ones: a key left out stays.",
     breaks=("SI-NODE-038",),
 )
-def _(inside: Inside) -> None:
-    merges_attributes(inside)
+def _(patch: Patch) -> None:
+    merges_attributes(patch)
 
 
-def merges_attributes(inside: Inside) -> None:
+def merges_attributes(patch: Patch) -> None:
     """Merge new attributes with the existing ones, key by key."""
 
     def changed(original: Callable[..., None], partition: Any, node: Node, info: NodeInfo) -> None:
         merged = {**node.attributes, **info.attributes}
         if info.attributes and merged != info.attributes:
-            inside.fires()
+            patch.fires()
             info = replace(info, attributes=merged)
         original(partition, node, info)
 
-    inside.instead_of(nodes._replace, changed)
+    patch.instead_of(nodes._replace, changed)

@@ -10,7 +10,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import NodeAction
 
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
 
 _MEMORY: Final = "memory"
@@ -27,16 +27,16 @@ def _with_its_memory_alone(before: Resource, now: Resource) -> Resource:
     return Resource({**before.amounts, **memory})
 
 
-def _of_nodes(inside: Inside, taken: Taken) -> None:
+def _of_nodes(patch: Patch, taken: Taken) -> None:
     def change(original: Original, held_in: Partition, node: Any, info: Any, now: float) -> Any:
         if info.action is NodeAction.UPDATE and info.capacity is not None:
             capacity = taken(node.capacity, info.capacity)
             if capacity != info.capacity:
-                inside.fires()
+                patch.fires()
             info = replace(info, capacity=capacity)
         return original(held_in, node, info, now)
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
 @mutant(
@@ -44,8 +44,8 @@ def _of_nodes(inside: Inside, taken: Taken) -> None:
     "A node update that omits a resource type keeps the old amount of it.",
     breaks=("SI-NODE-018",),
 )
-def _(inside: Inside) -> None:
-    _of_nodes(inside, _with_what_was_left_out)
+def _(patch: Patch) -> None:
+    _of_nodes(patch, _with_what_was_left_out)
 
 
 @mutant(
@@ -53,18 +53,18 @@ def _(inside: Inside) -> None:
     "Only the memory in a node update counts.",
     breaks=("SI-NODE-017", "SI-NODE-018"),
 )
-def _(inside: Inside) -> None:
-    _of_nodes(inside, _with_its_memory_alone)
+def _(patch: Patch) -> None:
+    _of_nodes(patch, _with_its_memory_alone)
 
 
-def _of_what_waits(inside: Inside, taken: Taken) -> None:
+def _of_what_waits(patch: Patch, taken: Taken) -> None:
     def replaces(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
         resource = taken(earlier.ask.resource, ask.resource)
         if resource != ask.resource:
-            inside.fires()
+            patch.fires()
         original(asks, earlier, replace(ask, resource=resource))
 
-    inside.instead_of(PendingAsks.replace, replaces)
+    patch.instead_of(PendingAsks.replace, replaces)
 
 
 @mutant(
@@ -72,8 +72,8 @@ def _of_what_waits(inside: Inside, taken: Taken) -> None:
     "An ask update that omits a resource type keeps the old amount of it.",
     breaks=("SI-ASK-032",),
 )
-def _(inside: Inside) -> None:
-    _of_what_waits(inside, _with_what_was_left_out)
+def _(patch: Patch) -> None:
+    _of_what_waits(patch, _with_what_was_left_out)
 
 
 @mutant(
@@ -81,18 +81,18 @@ def _(inside: Inside) -> None:
     "Only the memory in an ask update counts.",
     breaks=("SI-ASK-032",),
 )
-def _(inside: Inside) -> None:
-    _of_what_waits(inside, _with_its_memory_alone)
+def _(patch: Patch) -> None:
+    _of_what_waits(patch, _with_its_memory_alone)
 
 
-def _of_live_allocations(inside: Inside, taken: Taken) -> None:
+def _of_live_allocations(patch: Patch, taken: Taken) -> None:
     def change(original: Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
         resource = taken(live.record.ask.resource, ask.resource)
         if resource != ask.resource:
-            inside.fires()
+            patch.fires()
         return original(held_in, live, replace(ask, resource=resource), *rest)
 
-    inside.instead_of(updates.change, change)
+    patch.instead_of(updates.change, change)
 
 
 @mutant(
@@ -100,8 +100,8 @@ def _of_live_allocations(inside: Inside, taken: Taken) -> None:
     "An allocation update that omits a resource type keeps the old amount of it.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    _of_live_allocations(inside, _with_what_was_left_out)
+def _(patch: Patch) -> None:
+    _of_live_allocations(patch, _with_what_was_left_out)
 
 
 @mutant(
@@ -109,8 +109,8 @@ def _(inside: Inside) -> None:
     "Only the memory in an allocation update counts.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    _of_live_allocations(inside, _with_its_memory_alone)
+def _(patch: Patch) -> None:
+    _of_live_allocations(patch, _with_its_memory_alone)
 
 
 @mutant(
@@ -118,7 +118,7 @@ def _(inside: Inside) -> None:
     "Only the memory of a recovered allocation is counted on its node and in its queues.",
     breaks=("SI-REC-007",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     recovered: set[str] = set()
 
     def recover(original: Original, held_in: Partition, record: Any, now: float) -> Any:
@@ -130,17 +130,17 @@ def _(inside: Inside) -> None:
         if whole.identity in recovered:
             memory = Resource({_MEMORY: whole.ask.resource.amounts.get(_MEMORY, 0)})
             if memory != whole.ask.resource:
-                inside.fires()
+                patch.fires()
             allocation.record = replace(whole, ask=replace(whole.ask, resource=memory))
         original(held_in, allocation, *rest)
         allocation.record = whole
 
-    inside.quietly().instead_of(recovery.recover, recover)
-    inside.instead_of(Partition.book, counts)
-    inside.instead_of(Partition.unbook, counts)
+    patch.quietly().instead_of(recovery.recover, recover)
+    patch.instead_of(Partition.book, counts)
+    patch.instead_of(Partition.unbook, counts)
 
 
-def _ends_as_it_was(inside: Inside, caller: Any) -> None:
+def _ends_as_it_was(patch: Patch, caller: Any) -> None:
     """Give back the first amount of an updated allocation when this call ends it."""
     first: dict[Any, Resource] = {}
     now: list[bool] = []
@@ -160,14 +160,14 @@ def _ends_as_it_was(inside: Inside, caller: Any) -> None:
         kept = live.record.ask.resource - first[live] if now and live in first else None
         given = original(held_in, live, *rest)
         if kept is not None:
-            inside.fires()
+            patch.fires()
             live.application.quotas.book(kept)
             live.node.book(kept)
         return given
 
-    inside.quietly().instead_of(Partition.resize, resize)
-    inside.quietly().instead_of(caller, course)
-    inside.instead_of(Partition.unbook, unbook)
+    patch.quietly().instead_of(Partition.resize, resize)
+    patch.quietly().instead_of(caller, course)
+    patch.instead_of(Partition.unbook, unbook)
 
 
 @mutant(
@@ -175,8 +175,8 @@ def _ends_as_it_was(inside: Inside, caller: Any) -> None:
     "When a node goes, an updated allocation gives back its first amount.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    _ends_as_it_was(inside, nodes.decommission)
+def _(patch: Patch) -> None:
+    _ends_as_it_was(patch, nodes.decommission)
 
 
 @mutant(
@@ -184,8 +184,8 @@ def _(inside: Inside) -> None:
     "When an application is removed, an updated allocation gives back its first amount.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    _ends_as_it_was(inside, applications.remove)
+def _(patch: Patch) -> None:
+    _ends_as_it_was(patch, applications.remove)
 
 
 @mutant(
@@ -193,5 +193,5 @@ def _(inside: Inside) -> None:
     "When the RM releases an updated allocation, it gives back its first amount.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    _ends_as_it_was(inside, releases.release)
+def _(patch: Patch) -> None:
+    _ends_as_it_was(patch, releases.release)

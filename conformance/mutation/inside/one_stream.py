@@ -10,11 +10,11 @@ from sireference.core import asks, auto_scaling, scheduler, utilisation
 from sireference.core.model import Effect, RejectedNode, UpdateNodes, UtilisationReport
 from sireference.core.state.cache_sync import CacheSync
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.inside.node_actions import merges_attributes
 from mutation.inside.releasing import key_of
 from mutation.mutant import mutant, variant
+from mutation.patching import instead_of
 
 _mutant: Final = partial(mutant, revision="2021-02")
 
@@ -25,17 +25,17 @@ _mutant: Final = partial(mutant, revision="2021-02")
     breaks=("SI-UTIL-001",),
 )
 @instead_of(utilisation.report)
-def _(inside: Inside, _: Any, rm: Any, sent: UtilisationReport) -> list[Effect]:
-    inside.fires()
+def _(patch: Patch, _: Any, rm: Any, sent: UtilisationReport) -> list[Effect]:
+    patch.fires()
     return [RejectedNode(rm.rm_id, sent.object_id, "utilisation is not supported")]
 
 
 @_mutant("use-is-capacity", "Actual utilisation is treated as occupied.", breaks=("SI-UTIL-002",))
 @instead_of(utilisation.report)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
     known = rm.node(sent.object_id)
     if known is not None:
-        inside.fires()
+        patch.fires()
         _, node = known
         node.resize(node.capacity, sent.used)
     return original(rm, sent)
@@ -43,8 +43,8 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, sent: UtilisationRe
 
 @_mutant("nothing-outstanding", "The metrics are empty.", breaks=("SI-AUTO-001",))
 @instead_of(auto_scaling.outstanding)
-def _(inside: Inside, _: Any, _rm: Any) -> Iterator[Any]:
-    inside.fires()
+def _(patch: Patch, _: Any, _rm: Any) -> Iterator[Any]:
+    patch.fires()
     return iter(())
 
 
@@ -53,16 +53,16 @@ def _(inside: Inside, _: Any, _rm: Any) -> Iterator[Any]:
     "Entries are never removed from the metrics.",
     breaks=("SI-AUTO-001",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     listed: dict[str, Any] = {}
 
     def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:
         for one in original(rm):
             listed[one.request_id] = one
-        inside.fires()
+        patch.fires()
         return iter(listed.values())
 
-    inside.instead_of(auto_scaling.outstanding, outstanding)
+    patch.instead_of(auto_scaling.outstanding, outstanding)
 
 
 @_mutant(
@@ -71,8 +71,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-AUTO-002",),
 )
 @instead_of(auto_scaling.outstanding)
-def _(inside: Inside, _: Any, rm: Any) -> Iterator[Any]:
-    inside.fires()
+def _(patch: Patch, _: Any, rm: Any) -> Iterator[Any]:
+    patch.fires()
     for one in rm.partitions.values():
         for application in one.applications.values():
             for pending in application.pending.values():
@@ -86,10 +86,10 @@ def _(inside: Inside, _: Any, rm: Any) -> Iterator[Any]:
     breaks=("SI-CONN-016",),
 )
 @instead_of(Codec.events)
-def _(inside: Inside, original: Callable[..., Any], codec: Codec, method: str, message: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], codec: Codec, method: str, message: Any) -> Any:
     found = list(original(codec, method, message))
     if len(found) > 1:
-        inside.fires()
+        patch.fires()
     return found[:1]
 
 
@@ -101,8 +101,8 @@ def _(inside: Inside, original: Callable[..., Any], codec: Codec, method: str, m
     revision="2021-02",
 )
 @instead_of(CacheSync.allocation_removed)
-def _(inside: Inside, _: Any, _cache: Any, _live: Any) -> None:
-    inside.fires()
+def _(patch: Patch, _: Any, _cache: Any, _live: Any) -> None:
+    patch.fires()
 
 
 @_mutant(
@@ -111,16 +111,16 @@ def _(inside: Inside, _: Any, _cache: Any, _live: Any) -> None:
     breaks=("SI-CB-011",),
 )
 @instead_of(CacheSync.allocation_added)
-def _(inside: Inside, original: Callable[..., Any], cache: Any, live: Any) -> None:
+def _(patch: Patch, original: Callable[..., Any], cache: Any, live: Any) -> None:
     original(cache, live)
-    inside.fires()
+    patch.fires()
     cache.allocation_removed(live)
 
 
 @_mutant("never-assumed", "A new allocation is not synchronised.", breaks=("SI-CB-011",))
 @instead_of(CacheSync.allocation_added)
-def _(inside: Inside, _: Any, _cache: Any, _live: Any) -> None:
-    inside.fires()
+def _(patch: Patch, _: Any, _cache: Any, _live: Any) -> None:
+    patch.fires()
 
 
 @_mutant(
@@ -129,7 +129,7 @@ def _(inside: Inside, _: Any, _cache: Any, _live: Any) -> None:
     breaks=("SI-NODE-020", "SI-NODE-038"),
 )
 @instead_of(scheduler.apply)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, event: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, event: Any, now: float) -> Any:
     if isinstance(event, UpdateNodes):
         kept = {info.node_id: rm.node(info.node_id) for info in event.nodes}
         before = {key: one[1].attributes for key, one in kept.items() if one is not None}
@@ -137,7 +137,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, event: Any, now: fl
         for key, attributes in before.items():
             known = rm.node(key)
             if known is not None and known[1].attributes != attributes:
-                inside.fires()
+                patch.fires()
                 known[1].attributes = attributes
                 known[0].node_index.regrouped()
         return effects
@@ -150,11 +150,11 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, event: Any, now: fl
     breaks=("SI-NREC-002",),
 )
 @instead_of(utilisation.report)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
     effects = original(rm, sent)
     known = rm.node(sent.object_id)
     if effects and known is not None:
-        inside.fires()
+        patch.fires()
         partition, node = known
         partition.total = partition.total - node.capacity + node.advised
         node.resize(node.advised, node.occupied)
@@ -167,9 +167,9 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, sent: UtilisationRe
     breaks=("SI-AUTO-001",),
 )
 @instead_of(auto_scaling.outstanding)
-def _(inside: Inside, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+def _(patch: Patch, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
     for one in original(rm):
-        inside.fires()
+        patch.fires()
         yield one
         yield replace(one, request_id=f"{one.request_id} once more")
 
@@ -179,14 +179,14 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
     "Withdrawn asks stay in the metrics.",
     breaks=("SI-AUTO-001",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     withdrawn: list[Any] = []
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         before = {one.request_id: one for one in original_outstanding(rm)}
         key = key_of(request)
         if key in before:
-            inside.fires()
+            patch.fires()
             withdrawn.append(before[key])
         return original(rm, request, now)
 
@@ -195,8 +195,8 @@ def _(inside: Inside) -> None:
         yield from withdrawn
 
     original_outstanding = auto_scaling.outstanding
-    inside.instead_of(auto_scaling.outstanding, outstanding)
-    inside.instead_of(asks.release, release)
+    patch.instead_of(auto_scaling.outstanding, outstanding)
+    patch.instead_of(asks.release, release)
 
 
 @_mutant(
@@ -205,14 +205,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-AUTO-002",),
 )
 @instead_of(auto_scaling.outstanding)
-def _(inside: Inside, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+def _(patch: Patch, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
     yield from original(rm)
     for partition in rm.partitions.values():
         for application in partition.applications.values():
             leaf = application.leaf.config
             if leaf.limits or leaf.max_applications:
                 for pending in application.pending.values():
-                    inside.fires()
+                    patch.fires()
                     ask = pending.ask
                     yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
 
@@ -222,5 +222,5 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
     "Updated attributes are merged with earlier ones: a key left out stays (2021-02).",
     breaks=("SI-NODE-038",),
 )
-def _(inside: Inside) -> None:
-    merges_attributes(inside)
+def _(patch: Patch) -> None:
+    merges_attributes(patch)

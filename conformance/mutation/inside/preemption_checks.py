@@ -8,14 +8,14 @@ from sireference.core import allocation_end, configuration_update, proposals
 from sireference.core.model import Effect, PreemptionQuestion
 from sireference.core.state.queue import Queue
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant
 
 _CHECKS = ("CB",)
 Keys = Sequence[str]
 
 
-def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
+def _names_more(patch: Patch, more: Callable[[Any, Any, Keys], Keys]) -> None:
     """Add these allocations to the victims of a preemption check."""
 
     def question(
@@ -26,10 +26,10 @@ def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
             return asked
         others = more(partition, proposal, asked.victims)
         if others:
-            inside.fires()
+            patch.fires()
         return replace(asked, victims=(*asked.victims, *others))
 
-    inside.instead_of(proposals.question, question)
+    patch.instead_of(proposals.question, question)
 
 
 @mutant(
@@ -38,13 +38,13 @@ def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
     *_CHECKS,
     breaks=("SI-CB-005",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def more(partition: Any, proposal: Any, _victims: Keys) -> Keys:
         live = partition.allocations.all.values()
         elsewhere = [one.record.ask.key for one in live if one.node is not proposal.node]
         return elsewhere[:1]
 
-    _names_more(inside, more)
+    _names_more(patch, more)
 
 
 @mutant(
@@ -53,15 +53,15 @@ def _(inside: Inside) -> None:
     *_CHECKS,
     breaks=("SI-CB-005",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     gone: list[str] = []
 
     def end(original: Callable[..., Any], partition: Any, live: Any, *more: Any) -> Any:
         gone.append(live.record.ask.key)
         return original(partition, live, *more)
 
-    inside.instead_of(allocation_end.end, end)
-    _names_more(inside, lambda *_: gone[-1:])
+    patch.instead_of(allocation_end.end, end)
+    _names_more(patch, lambda *_: gone[-1:])
 
 
 @mutant(
@@ -70,8 +70,8 @@ def _(inside: Inside) -> None:
     *_CHECKS,
     breaks=("SI-CB-005",),
 )
-def _(inside: Inside) -> None:
-    _names_more(inside, lambda _partition, _proposal, victims: victims[:1])
+def _(patch: Patch) -> None:
+    _names_more(patch, lambda _partition, _proposal, victims: victims[:1])
 
 
 @mutant(
@@ -79,7 +79,7 @@ def _(inside: Inside) -> None:
     "In a queue added by a new configuration nothing is allocated.",
     breaks=("SI-CFG-001",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     late: set[Queue] = set()
 
     def came(original: Callable[..., None], event_log: Any, queue: Queue) -> None:
@@ -88,9 +88,9 @@ def _(inside: Inside) -> None:
 
     def has_capacity(original: Callable[..., bool], queue: Queue, need: Any) -> bool:
         if queue in late:
-            inside.fires()
+            patch.fires()
             return False
         return original(queue, need)
 
-    inside.instead_of(configuration_update.report_created, came)
-    inside.instead_of(Queue.has_capacity, has_capacity)
+    patch.instead_of(configuration_update.report_created, came)
+    patch.instead_of(Queue.has_capacity, has_capacity)

@@ -21,9 +21,9 @@ from sireference.core.state.quota import Quota
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 Original = Callable[..., Any]
 _CREATIONS = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
@@ -35,13 +35,13 @@ _CREATIONS = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
     breaks=("SI-NODE-003",),
 )
 @instead_of(nodes.update)
-def _(inside: Inside, original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> Any:
+def _(patch: Patch, original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> Any:
     known = rm.node(info.node_id)
     if known is not None and info.action in _CREATIONS:
         partition, node = known
         node.free = node.capacity - node.occupied
         partition.node_index.capacity_freed(node)
-        inside.fires()
+        patch.fires()
     return original(rm, info, now)
 
 
@@ -50,7 +50,7 @@ def _(inside: Inside, original: Original, rm: ResourceManager, info: NodeInfo, n
     "Undraining a node that is not draining is an error and drains it.",
     breaks=("SI-NODE-029",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(
         original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
     ) -> Any:
@@ -59,10 +59,10 @@ def _(inside: Inside) -> None:
         if is_open and info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
             node.state = NodeState.DRAINING
             partition.node_index.closed(node)
-            inside.fires()
+            patch.fires()
         return effects
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
 @mutant(
@@ -70,7 +70,7 @@ def _(inside: Inside) -> None:
     "An allocation that no longer fits its shrunk node is stopped.",
     breaks=("SI-NODE-043",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(
         original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
     ) -> Any:
@@ -82,10 +82,10 @@ def _(inside: Inside) -> None:
             effects += application_lifecycle.settle(partition, live.application, now)
             release = live.release(TerminationType.STOPPED_BY_RM, "it does not fit any more")
             effects.append(ReleasedAllocation(partition.rm_id, release))
-            inside.fires()
+            patch.fires()
         return effects
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
 @mutant(
@@ -93,7 +93,7 @@ def _(inside: Inside) -> None:
     "A rejected duplicate moves the application to the queue it names.",
     breaks=("SI-APP-003",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def submit(original: Original, rm: ResourceManager, new: NewApplication, now: float) -> Any:
         partition = rm.partitions.get("default")
         known = partition.applications.get(new.application_id) if partition else None
@@ -105,7 +105,7 @@ def _(inside: Inside) -> None:
                 return effects
             if leaf is not known.leaf:
                 _move(known, leaf)
-                inside.fires()
+                patch.fires()
         return effects
 
     def _move(application: Any, leaf: Queue) -> None:
@@ -117,7 +117,7 @@ def _(inside: Inside) -> None:
         for quota in application.quotas:
             quota.book(application.used)
 
-    inside.instead_of(applications.submit, submit)
+    patch.instead_of(applications.submit, submit)
 
 
 @mutant(
@@ -126,7 +126,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-REG-007",),
 )
 @instead_of(ResourceManagers.register)
-def _(inside: Inside, original: Original, self: ResourceManagers, event: Any, now: float) -> Any:
+def _(patch: Patch, original: Original, self: ResourceManagers, event: Any, now: float) -> Any:
     before = self.known(event.rm_id)
     earlier = {} if before is None else before.partitions
     used = {
@@ -141,7 +141,7 @@ def _(inside: Inside, original: Original, self: ResourceManagers, event: Any, no
         if name in used:
             for queue in partition.root.all():
                 queue.used = used[name].get(queue.name, queue.used)
-                inside.fires()
+                patch.fires()
     return effects
 
 
@@ -150,10 +150,10 @@ def _(inside: Inside, original: Original, self: ResourceManagers, event: Any, no
     "The maximum of a parent queue limits gangs only.",
     breaks=("SI-CFG-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def has_capacity(original: Original, self: Quota, need: Any) -> Any:
         if isinstance(self, Queue) and self.children:
-            inside.fires()
+            patch.fires()
             return True
         return original(self, need)
 
@@ -162,8 +162,8 @@ def _(inside: Inside) -> None:
             return True
         return original(self, need, *reserved)
 
-    inside.instead_of(Quota.has_capacity, has_capacity)
-    inside.instead_of(Quota.can_take, can_take)
+    patch.instead_of(Quota.has_capacity, has_capacity)
+    patch.instead_of(Quota.can_take, can_take)
 
 
 @mutant(
@@ -171,20 +171,20 @@ def _(inside: Inside) -> None:
     "Allocations that end with their node still count in their queue.",
     breaks=("SI-ALLOC-010",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def decommission(original: Original, partition: Partition, node: Node, now: float) -> Any:
         leaked = [(live.application, live.record.ask.resource) for live in _live(partition, node)]
         effects = original(partition, node, now)
         for application, resource in leaked:
             for quota in application.quotas:
                 quota.book(resource)
-            inside.fires()
+            patch.fires()
         return effects
 
     def _live(partition: Partition, node: Node) -> list[Any]:
         return list(partition.allocations.on(node).values())
 
-    inside.instead_of(nodes.decommission, decommission)
+    patch.instead_of(nodes.decommission, decommission)
 
 
 @mutant(
@@ -192,14 +192,14 @@ def _(inside: Inside) -> None:
     "All asks of one scheduling pass see the capacity from before it.",
     breaks=("SI-NODE-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     booked: list[tuple[Node, Any]] = []
 
     def book(original: Original, self: Node, resource: Any) -> None:
         original(self, resource)
         self.free += resource
         booked.append((self, resource))
-        inside.fires()
+        patch.fires()
 
     def run(original: Original, partition: Partition, now: float) -> Any:
         effects = original(partition, now)
@@ -208,5 +208,5 @@ def _(inside: Inside) -> None:
             node.free -= resource
         return effects
 
-    inside.instead_of(Node.book, book)
-    inside.instead_of(scheduling_pass.run, run)
+    patch.instead_of(Node.book, book)
+    patch.instead_of(scheduling_pass.run, run)

@@ -10,9 +10,9 @@ from sireference.core.model import AllocationRecord, Effect, NodeInfo, RejectedN
 from sireference.core.state.quota import Quota, Quotas
 from sireference.core.states import NodeAction, NodeState
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 Objections = Callable[..., Iterator[str]]
 _TOO_OFTEN: Final = 3
@@ -25,13 +25,13 @@ _TOO_OFTEN: Final = 3
 )
 @instead_of(recovery.objections)
 def _(
-    inside: Inside, original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
+    patch: Patch, original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
 ) -> Iterator[str]:
     for reason in original(partition, allocation, *rest):
         if allocation.identity or "identity" not in reason:
             yield reason
         else:
-            inside.fires()
+            patch.fires()
 
 
 @mutant(
@@ -41,14 +41,14 @@ def _(
     revision="2023-12",
 )
 @instead_of(nodes.create)
-def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
     named = tuple(one for one in info.allocations if one.identity)
     if len(named) < len(info.allocations):
-        inside.fires()
+        patch.fires()
     return original(rm, replace(info, allocations=named), now)
 
 
-def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) -> None:
+def _refuses(patch: Patch, why_not: Callable[[Any, AllocationRecord], str]) -> None:
     """Reject an existing allocation for which there is a reason."""
 
     def objections(
@@ -58,10 +58,10 @@ def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) ->
         yield from reasons
         more = "" if reasons else why_not(partition, allocation)
         if more:
-            inside.fires()
+            patch.fires()
             yield more
 
-    inside.instead_of(recovery.objections, objections)
+    patch.instead_of(recovery.objections, objections)
 
 
 @mutant(
@@ -69,12 +69,12 @@ def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) ->
     "An existing allocation on a draining node is rejected.",
     breaks=("SI-REC-009",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def why_not(partition: Any, allocation: AllocationRecord) -> str:
         is_open = partition.nodes[allocation.node_id].state is NodeState.SCHEDULABLE
         return "" if is_open else "the node is draining"
 
-    _refuses(inside, why_not)
+    _refuses(patch, why_not)
 
 
 @mutant(
@@ -82,7 +82,7 @@ def _(inside: Inside) -> None:
     "An existing allocation that exceeds the quota of its queue is rejected.",
     breaks=("SI-REC-013",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def why_not(partition: Any, allocation: AllocationRecord) -> str:
         application = partition.applications[allocation.ask.application_id]
         has_capacity = all(
@@ -90,7 +90,7 @@ def _(inside: Inside) -> None:
         )
         return "" if has_capacity else "its queue is full"
 
-    _refuses(inside, why_not)
+    _refuses(patch, why_not)
 
 
 @mutant(
@@ -98,12 +98,12 @@ def _(inside: Inside) -> None:
     "An existing allocation that does not fit its node is rejected.",
     breaks=("SI-REC-013",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def why_not(partition: Any, allocation: AllocationRecord) -> str:
         node = partition.nodes[allocation.node_id]
         return "" if allocation.ask.resource.fits(node.free) else "its node is full"
 
-    _refuses(inside, why_not)
+    _refuses(patch, why_not)
 
 
 @mutant(
@@ -111,7 +111,7 @@ def _(inside: Inside) -> None:
     "Recovered allocations do not count in their queue.",
     breaks=("SI-REC-013",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     recovering: list[Any] = []
     uncounted: dict[int, Any] = {}
 
@@ -124,7 +124,7 @@ def _(inside: Inside) -> None:
 
     def book(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         if recovering:
-            inside.fires()
+            patch.fires()
             uncounted[id(resource)] = resource
         else:
             original(quotas, resource)
@@ -133,9 +133,9 @@ def _(inside: Inside) -> None:
         if id(resource) not in uncounted:
             original(quotas, resource)
 
-    inside.instead_of(recovery.recover, recover)
-    inside.instead_of(Quotas.book, book)
-    inside.instead_of(Quotas.unbook, unbook)
+    patch.instead_of(recovery.recover, recover)
+    patch.instead_of(Quotas.book, book)
+    patch.instead_of(Quotas.unbook, unbook)
 
 
 @mutant(
@@ -144,21 +144,21 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-015",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(
         original: Original, partition: Any, node: Any, info: NodeInfo, now: float
     ) -> list[Effect]:
         effects = original(partition, node, info, now)
         for allocation in info.allocations if info.action is NodeAction.UPDATE else ():
             if not any(recovery.objections(partition, allocation)):
-                inside.fires()
+                patch.fires()
                 effects += recovery.recover(partition, allocation, now)
         return effects
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)
 
 
-def _recovered(inside: Inside) -> Callable[[Any], bool]:
+def _recovered(patch: Patch) -> Callable[[Any], bool]:
     """Return whether an application has a recovered allocation."""
     recovered: set[str] = set()
     partitions: dict[Any, Any] = {}  # of applications with a recovered allocation
@@ -173,7 +173,7 @@ def _recovered(inside: Inside) -> Callable[[Any], bool]:
         held = () if partition is None else partition.allocations.of(application)
         return not recovered.isdisjoint(held)
 
-    inside.instead_of(recovery.recover, recover)
+    patch.instead_of(recovery.recover, recover)
     return is_recovered
 
 
@@ -182,16 +182,16 @@ def _recovered(inside: Inside) -> Callable[[Any], bool]:
     "A gang with a recovered placeholder has no timeout.",
     breaks=("SI-REC-020",),
 )
-def _(inside: Inside) -> None:
-    is_recovered = _recovered(inside)
+def _(patch: Patch) -> None:
+    is_recovered = _recovered(patch)
 
     def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
         if not is_recovered(application):
             original(partition, application, now)
         elif application.is_gang and not application.has_begun:
-            inside.fires()
+            patch.fires()
 
-    inside.instead_of(timeout.watch, watch)
+    patch.instead_of(timeout.watch, watch)
 
 
 @mutant(
@@ -199,16 +199,16 @@ def _(inside: Inside) -> None:
     "Recovered placeholders make a gang complete, regardless of pending asks.",
     breaks=("SI-REC-020",),
 )
-def _(inside: Inside) -> None:
-    is_recovered = _recovered(inside)
+def _(patch: Patch) -> None:
+    is_recovered = _recovered(patch)
 
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         if not is_recovered(application):
             return original(partition, application, now)
-        inside.fires()
+        patch.fires()
         return []
 
-    inside.instead_of(timeout.expire, expire)
+    patch.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -216,17 +216,17 @@ def _(inside: Inside) -> None:
     "The timeout of a gang with a recovered placeholder is three times as long.",
     breaks=("SI-REC-020",),
 )
-def _(inside: Inside) -> None:
-    is_recovered = _recovered(inside)
+def _(patch: Patch) -> None:
+    is_recovered = _recovered(patch)
 
     def seconds_to_gather(original: Callable[..., float], settings: Any, application: Any) -> float:
         seconds = original(settings, application)
         if not is_recovered(application):
             return seconds
-        inside.fires()
+        patch.fires()
         return _TOO_OFTEN * seconds
 
-    inside.instead_of(timeout.seconds_to_gather, seconds_to_gather)
+    patch.instead_of(timeout.seconds_to_gather, seconds_to_gather)
 
 
 @mutant(
@@ -234,7 +234,7 @@ def _(inside: Inside) -> None:
     "Nothing is allocated any more in a queue whose recovered allocations exceed its quota.",
     breaks=("SI-REC-013",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     beyond: set[Quota] = set()
 
     def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
@@ -247,13 +247,13 @@ def _(inside: Inside) -> None:
     def has_capacity(original: Callable[..., bool], quota: Quota, *args: Any) -> bool:
         has_capacity = original(quota, *args)
         if has_capacity and quota in beyond:
-            inside.fires()
+            patch.fires()
             return False
         return has_capacity
 
-    inside.instead_of(recovery.recover, recover)
-    inside.instead_of(Quota.has_capacity, has_capacity)
-    inside.instead_of(Quota.can_take, has_capacity)
+    patch.instead_of(recovery.recover, recover)
+    patch.instead_of(Quota.has_capacity, has_capacity)
+    patch.instead_of(Quota.can_take, has_capacity)
 
 
 @mutant(
@@ -262,11 +262,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-015",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
         if not info.allocations:
             return original(partition, node, info, now)
-        inside.fires()
+        patch.fires()
         return [RejectedNode(partition.rm_id, node.node_id, "existing allocations need a creation")]
 
-    inside.instead_of(nodes.change, change)
+    patch.instead_of(nodes.change, change)

@@ -8,9 +8,9 @@ from sireference.core.model import AcceptedNode, Effect, NodeInfo, Refused, Regi
 from sireference.core.registration import ResourceManagers
 from sireference.core.states import NodeAction, RMState
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -20,12 +20,12 @@ from mutation.mutant import mutant
 )
 @instead_of(ResourceManagers.register)
 def _(
-    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+    patch: Patch, original: Original, self: ResourceManagers, event: Register, now: float
 ) -> list[Effect]:
     effects = original(self, event, now)
     rm = self.known(event.rm_id)
     if rm is not None:
-        inside.fires()
+        patch.fires()
         rm.state = RMState.STOPPED
     return effects
 
@@ -33,11 +33,11 @@ def _(
 @mutant("registered-once", "A second registration is rejected.", breaks=("SI-REG-004",))
 @instead_of(ResourceManagers.register)
 def _(
-    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+    patch: Patch, original: Original, self: ResourceManagers, event: Register, now: float
 ) -> list[Effect]:
     if self.known(event.rm_id) is None:
         return original(self, event, now)
-    inside.fires()
+    patch.fires()
     return [Refused(event.rm_id, "it is registered already")]
 
 
@@ -48,16 +48,16 @@ def _(
 )
 @instead_of(ResourceManagers.register)
 def _(
-    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+    patch: Patch, original: Original, self: ResourceManagers, event: Register, now: float
 ) -> list[Effect]:
     others = [rm for rm in self.all() if rm.rm_id != event.rm_id]
     if any(rm.register.policy_group == event.policy_group for rm in others):
-        inside.fires()
+        patch.fires()
         return [Refused(event.rm_id, "another RM has this policyGroup")]
     return original(self, event, now)
 
 
-def _keeps(inside: Inside, keep: Callable[[Any, Any, float], None]) -> None:
+def _keeps(patch: Patch, keep: Callable[[Any, Any, float], None]) -> None:
     """Keep what ``keep`` takes from the partitions of the earlier registration."""
 
     def register(
@@ -71,15 +71,15 @@ def _keeps(inside: Inside, keep: Callable[[Any, Any, float], None]) -> None:
             keep(partitions, later, now)
         return effects
 
-    inside.instead_of(ResourceManagers.register, register)
+    patch.instead_of(ResourceManagers.register, register)
 
 
 @mutant("nodes-survive", "Nodes are still known after registering again.", breaks=("SI-REG-005",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def keep(partitions: Any, later: Any, now: float) -> None:
         for name, partition in partitions.items():
             for node in partition.nodes.values():
-                inside.fires()
+                patch.fires()
                 info = NodeInfo(
                     node.node_id,
                     NodeAction.CREATE,
@@ -90,7 +90,7 @@ def _(inside: Inside) -> None:
                 )
                 nodes.create(later, info, now)
 
-    _keeps(inside, keep)
+    _keeps(patch, keep)
 
 
 @mutant(
@@ -98,14 +98,14 @@ def _(inside: Inside) -> None:
     "Applications are still known after registering again.",
     breaks=("SI-REG-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def keep(partitions: Any, later: Any, now: float) -> None:
         for partition in partitions.values():
             for application in partition.applications.values():
-                inside.fires()
+                patch.fires()
                 applications.submit(later, application.submitted, now)
 
-    _keeps(inside, keep)
+    _keeps(patch, keep)
 
 
 @mutant(
@@ -113,13 +113,13 @@ def _(inside: Inside) -> None:
     "Nodes are still used after registering again, until they are created again.",
     breaks=("SI-REG-005",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     unseen: set[str] = set()
 
     def keep(partitions: Any, later: Any, now: float) -> None:
         for name, partition in partitions.items():
             for node in partition.nodes.values():
-                inside.fires()
+                patch.fires()
                 unseen.add(node.node_id)
                 create = NodeAction.CREATE
                 nodes.create(later, NodeInfo(node.node_id, create, name, {}, node.capacity), now)
@@ -130,5 +130,5 @@ def _(inside: Inside) -> None:
             return [AcceptedNode(rm.rm_id, info.node_id)]
         return original(rm, info, now)
 
-    _keeps(inside, keep)
-    inside.instead_of(nodes.update, update)
+    _keeps(patch, keep)
+    patch.instead_of(nodes.update, update)

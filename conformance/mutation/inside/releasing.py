@@ -21,9 +21,9 @@ from sireference.core.model import (
 from sireference.core.state.allocation import Allocation
 from sireference.core.states import TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant, variant
+from mutation.patching import instead_of
 
 _AGAIN: Final = 1.0  # seconds without an answer
 _SOON: Final = 0.05
@@ -36,11 +36,11 @@ _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
     breaks=("SI-REL-007",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     live = named(rm, request)
     is_open = live is not None and live.open_release is not None
     if is_open and request.termination is TerminationType.UNSET:
-        inside.fires()
+        patch.fires()
         request = replace(request, termination=live.open_release)
     return original(rm, request, now)
 
@@ -50,16 +50,16 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     "A release without identity keeps placeholders.",
     breaks=("SI-REL-003",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def stop(
         original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
     ) -> Any:
         if live.is_placeholder and is_of_all(request):
-            inside.fires()
+            patch.fires()
             return []
         return original(partition, live, request, now)
 
-    inside.instead_of(releases.stop, stop)
+    patch.instead_of(releases.stop, stop)
 
 
 @mutant(
@@ -68,9 +68,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-021",),
 )
 @instead_of(recovery.add)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> Any:
     if allocation.ask.is_placeholder:
-        inside.fires()
+        patch.fires()
         allocation = replace(allocation, ask=replace(allocation.ask, placeholder=False))
     return original(rm, allocation, now)
 
@@ -82,12 +82,12 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, allocation: Any, no
     departs_from=("SI-REL-028",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     live = named(rm, request)
     if live is not None:
         its_own = live.application.application_id
         if request.subject.application_id != its_own:
-            inside.fires()
+            patch.fires()
             subject = replace(request.subject, application_id=its_own)
             request = replace(request, subject=subject)
     return original(rm, request, now)
@@ -99,7 +99,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     once_failed_by=("SI-REL-005",),
 )
 @instead_of(releases.release)
-def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
     partition = rm.partitions.get(partition_name(request.partition))
     named = request.subject
     application = partition and partition.applications.get(named.application_id)
@@ -108,7 +108,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     )
     is_there = is_there or (partition is not None and identity_of(request) in partition.foreign)
     if not is_of_all(request) and not is_there and request.termination in _STOPS:
-        inside.fires()
+        patch.fires()
         echo = Release(
             partition=request.partition,
             application_id=named.application_id,
@@ -121,7 +121,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     return original(rm, request, now)
 
 
-def _repeats(inside: Inside, seconds: float) -> None:
+def _repeats(patch: Patch, seconds: float) -> None:
     """Repeat an open release whenever it is unconfirmed for this many seconds."""
     watched: set[int] = set()
 
@@ -129,7 +129,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
         termination = live.open_release
         if termination is None or live.record.identity not in partition.allocations.all:
             return []
-        inside.fires()
+        patch.fires()
         rm.timers.set(now + seconds, lambda later: repeat(rm, partition, live, later))
         return [ReleasedAllocation(rm.rm_id, live.release(termination, "once more"))]
 
@@ -145,7 +145,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
                     )
         return effects
 
-    inside.instead_of(scheduler.run_pass, passes)
+    patch.instead_of(scheduler.run_pass, passes)
 
 
 @variant(
@@ -153,8 +153,8 @@ def _repeats(inside: Inside, seconds: float) -> None:
     "An unconfirmed release is repeated each second.",
     once_failed_by=("SI-ALLOC-009", "SI-REL-011"),
 )
-def _(inside: Inside) -> None:
-    _repeats(inside, _AGAIN)
+def _(patch: Patch) -> None:
+    _repeats(patch, _AGAIN)
 
 
 @variant(
@@ -162,8 +162,8 @@ def _(inside: Inside) -> None:
     "An unconfirmed release is repeated at a short interval.",
     once_failed_by=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
 )
-def _(inside: Inside) -> None:
-    _repeats(inside, _SOON)
+def _(patch: Patch) -> None:
+    _repeats(patch, _SOON)
 
 
 @mutant(
@@ -173,11 +173,11 @@ def _(inside: Inside) -> None:
     revision="2023-12",
 )
 @instead_of(allocations.expire)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
     received = original(partition, live, now)
     if not received:
         return received
-    inside.fires()
+    patch.fires()
     return received + allocation_end.end(partition, live, TerminationType.TIMEOUT, now)
 
 
@@ -188,10 +188,10 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, n
     revision="2023-12",
 )
 @instead_of(allocations.expire)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
     if live.open_release is None:
         return original(partition, live, now)
-    inside.fires()
+    patch.fires()
     live.timer = None
     release = live.release(TerminationType.TIMEOUT, "its time is over")
     return [ReleasedAllocation(partition.rm_id, release)]
@@ -203,8 +203,8 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, n
     breaks=("SI-REL-023",),
 )
 @instead_of(Allocation.release)
-def _(inside: Inside, original: Callable[..., Any], live: Any, *rest: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, original: Callable[..., Any], live: Any, *rest: Any) -> Any:
+    patch.fires()
     return replace(original(live, *rest), partition="")
 
 
@@ -214,17 +214,17 @@ def _(inside: Inside, original: Callable[..., Any], live: Any, *rest: Any) -> An
     breaks=("SI-REL-003",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def stop(
         original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
     ) -> Any:
         asks_too = list(live.application.pending.values()) if is_of_all(request) else []
         for pending in asks_too:
-            inside.fires()
+            patch.fires()
             partition.asks.drop(pending)
         return original(partition, live, request, now)
 
-    inside.instead_of(releases.stop, stop)
+    patch.instead_of(releases.stop, stop)
 
 
 @mutant(
@@ -234,9 +234,9 @@ def _(inside: Inside) -> None:
     revision="2023-12",
 )
 @instead_of(asks.meant)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
     if isinstance(subject, EachOfKey):
-        inside.fires()
+        patch.fires()
     else:
         yield from original(partition, subject)
 
@@ -248,13 +248,13 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, subject: Any
     revision="2023-12",
 )
 @instead_of(asks.meant)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
     for pending in original(partition, subject):
         if not isinstance(subject, EachOfKey):
             yield pending
             continue
         for other in list(pending.application.pending.values()):
-            inside.fires()
+            patch.fires()
             yield other
 
 

@@ -9,11 +9,11 @@ from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Ask, Effect, NewAllocation
 from sireference.core.states import TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.inside.confirming import allocated_again
 from mutation.inside.releasing import identity_of
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
@@ -24,13 +24,13 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     breaks=("SI-GANG-054",),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     effects = original(partition, gone, now)
     for effect in effects:
         need = effect.allocation.ask.resource if isinstance(effect, NewAllocation) else None
         had = gone.record.ask.resource
         if need is not None and need != had and need.fits(had):
-            inside.fires()
+            patch.fires()
             gone.node.resize(gone.node.capacity, gone.node.occupied + had - need)
     return effects
 
@@ -41,11 +41,11 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     breaks=("SI-GANG-055",),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     pending = partition.replacements.by_placeholder.get(gone)
     effects = original(partition, gone, now)
     if pending is not None and pending.had_placeholder:
-        inside.fires()
+        patch.fires()
         partition.asks.drop(pending)
     return effects
 
@@ -56,11 +56,11 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     breaks=("SI-GANG-055",),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     pending = partition.replacements.by_placeholder.get(gone)
     had = gone.record.ask.resource
     if pending is not None and not pending.ask.resource.fits(had):
-        inside.fires()
+        patch.fires()
         pending.ask = replace(pending.ask, resource=had)
     return original(partition, gone, now)
 
@@ -70,7 +70,7 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     "A real ask waits while placeholders of its group are being replaced.",
     breaks=("SI-GANG-056",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def is_surplus(partition: Any, ask_group: Any) -> bool:
         application, group = ask_group.application, ask_group.key.replaces
         gang = partition.gangs.get(application)
@@ -84,7 +84,7 @@ def _(inside: Inside) -> None:
     def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
         if not is_surplus(partition, ask_group):
             return original(partition, ask_group)
-        inside.fires()
+        patch.fires()
         return partition.gangs[ask_group.application].unsettled
 
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
@@ -94,8 +94,8 @@ def _(inside: Inside) -> None:
             ask_group.wake()
         return effects
 
-    inside.instead_of(placeholders.closed_gate, closed_gate)
-    inside.instead_of(replacement.go_on, go_on)
+    patch.instead_of(placeholders.closed_gate, closed_gate)
+    patch.instead_of(replacement.go_on, go_on)
 
 
 @mutant(
@@ -104,14 +104,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-056",),
 )
 @instead_of(replacement.choose)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
     chosen = original(partition, pending)
     if chosen is not None or not pending.key.replaces:
         return chosen
     for live in partition.allocations.of(pending.application).values():
         is_marked = live.is_placeholder and live.open_release is _REPLACED
         if is_marked and live.record.ask.task_group == pending.key.replaces:
-            inside.fires()
+            patch.fires()
             return live
     return None
 
@@ -121,7 +121,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any
     "A real ask that was withdrawn during its replacement is allocated.",
     breaks=("SI-GANG-059",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     withdrawn: dict[str, Ask] = {}
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
@@ -141,13 +141,13 @@ def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
         ask = withdrawn.pop(gone.record.identity, None)
         if ask is not None:
-            inside.fires()
+            patch.fires()
             partition.asks.queue_up(gone.application, ask)
             partition.asks.hold_for_replacement(gone.application.pending[ask.key], gone)
         return original(partition, gone, now)
 
-    inside.instead_of(releases.release, release)
-    inside.instead_of(replacement.go_on, go_on)
+    patch.instead_of(releases.release, release)
+    patch.instead_of(replacement.go_on, go_on)
 
 
 @mutant(
@@ -156,16 +156,16 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-061",),
 )
 @instead_of(nodes.decommission)
-def _(inside: Inside, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
     for live in list(partition.allocations.on(node).values()):
         pending = partition.replacements.by_placeholder.get(live)
         if pending is not None:
-            inside.fires()
+            patch.fires()
             partition.asks.drop(pending)
     return original(partition, node, now)
 
 
-def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) -> None:
+def _confirmed_late(patch: Patch, then: Callable[[Any, Any], list[Effect]]) -> None:
     """Add effects to the confirmation of a replaced placeholder whose node is gone.
 
     ``then`` is given the partition and the allocation that was made for the real ask.
@@ -184,12 +184,12 @@ def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) ->
         effects = original(rm, request, now)
         for live in partition.allocations.all.values() if partition is not None else ():
             if live.record.ask is ask:
-                inside.fires()
+                patch.fires()
                 effects += then(partition, live)
         return effects
 
-    inside.instead_of(nodes.decommission, decommission)
-    inside.instead_of(releases.release, release)
+    patch.instead_of(nodes.decommission, decommission)
+    patch.instead_of(releases.release, release)
 
 
 @mutant(
@@ -197,13 +197,13 @@ def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) ->
     "A confirmation after the node is gone frees the real allocation's capacity.",
     breaks=("SI-GANG-061",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def free(partition: Any, live: Any) -> list[Effect]:
         live.node.resize(live.node.capacity, live.node.occupied - live.record.ask.resource)
         partition.node_index.capacity_freed(live.node)
         return []
 
-    _confirmed_late(inside, free)
+    _confirmed_late(patch, free)
 
 
 @mutant(
@@ -211,11 +211,11 @@ def _(inside: Inside) -> None:
     "A confirmation after the node is gone lets the real ask be allocated again.",
     breaks=("SI-GANG-061",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def allocate(partition: Any, live: Any) -> list[Effect]:
         return [allocated_again(partition.rm_id, live)]
 
-    _confirmed_late(inside, allocate)
+    _confirmed_late(patch, allocate)
 
 
 @mutant(
@@ -223,13 +223,13 @@ def _(inside: Inside) -> None:
     "The rest of a placeholder with a smaller replacement is free before the confirmation.",
     breaks=("SI-GANG-054",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     lent: dict[str, Any] = {}
 
     def release(original: Callable[..., Any], partition: Any, pending: Any, live: Any) -> Any:
         had, need = live.record.ask.resource, pending.ask.resource
         if need.fits(had) and need != had:
-            inside.fires()
+            patch.fires()
             lent[live.record.identity] = had - need
             live.node.resize(live.node.capacity, live.node.occupied - (had - need))
             partition.node_index.capacity_freed(live.node)
@@ -241,8 +241,8 @@ def _(inside: Inside) -> None:
             live.node.resize(live.node.capacity, live.node.occupied + rest_of_it)
         return original(partition, live, *rest)
 
-    inside.instead_of(replacement.release, release)
-    inside.instead_of(allocation_end.end, end)
+    patch.instead_of(replacement.release, release)
+    patch.instead_of(allocation_end.end, end)
 
 
 @mutant(
@@ -251,11 +251,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-054",),
 )
 @instead_of(replacement.choose)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
     chosen = original(partition, pending)
     if chosen is None or chosen.record.ask.resource == pending.ask.resource:
         return chosen
-    inside.fires()
+    patch.fires()
     return None
 
 
@@ -264,14 +264,14 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any
     "The capacity of a placeholder whose real ask was withdrawn is never used again.",
     breaks=("SI-GANG-059",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def end(original: Original, partition: Any, live: Any, termination: Any, now: float) -> Any:
         is_replaced = live.open_release is termination is _REPLACED
         is_for_no_client = live not in partition.replacements.by_placeholder
         effects = original(partition, live, termination, now)
         if is_replaced and is_for_no_client:
-            inside.fires()
+            patch.fires()
             live.node.resize(live.node.capacity, live.node.occupied + live.record.ask.resource)
         return effects
 
-    inside.instead_of(allocation_end.end, end)
+    patch.instead_of(allocation_end.end, end)

@@ -20,9 +20,9 @@ from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -30,17 +30,17 @@ from mutation.mutant import mutant
     "An action on an unknown node is carried out on another one.",
     breaks=("SI-NODE-035",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     wanted = (NodeAction.DRAIN_NODE, NodeAction.DECOMMISSION, NodeAction.DRAIN_TO_SCHEDULABLE)
 
     def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
         others = [name for one in rm.partitions.values() for name in one.nodes]
         if info.action not in wanted or rm.node(info.node_id) is not None or not others:
             return original(rm, info, now)
-        inside.fires()
+        patch.fires()
         return original(rm, replace(info, node_id=others[-1]), now)
 
-    inside.instead_of(nodes.update, update)
+    patch.instead_of(nodes.update, update)
 
 
 @mutant(
@@ -49,12 +49,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-NODE-039",),
 )
 @instead_of(nodes.update)
-def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
     effects = original(rm, info, now)
     known = rm.node(info.node_id)
     was_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
     if was_rejected and known is not None and known[1].state is NodeState.DRAINING:
-        inside.fires()
+        patch.fires()
         back = NodeInfo(info.node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
         effects += original(rm, back, now)
     return effects
@@ -66,11 +66,11 @@ def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -
     breaks=("SI-APP-023",),
 )
 @instead_of(applications.submit)
-def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
     effects = original(rm, new, now)
     if not any(isinstance(effect, RejectedApplication) for effect in effects):
         return effects
-    inside.fires()
+    patch.fires()
     original(rm, replace(new, queue="root.plain"), now)
     return effects
 
@@ -82,12 +82,12 @@ def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: flo
     revision="2023-12",
 )
 @instead_of(asks.add)
-def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
     for one in rm.partitions.values():
         application = one.applications.get(ask.application_id)
         node = application.submitted.tags.get(_REQUIRED_NODE) if application else None
         if node:
-            inside.fires()
+            patch.fires()
             ask = replace(ask, required_node=node)
     return original(rm, ask, now)
 
@@ -100,7 +100,7 @@ _REQUIRED_NODE = "yunikorn.apache.org/requiredNode"
     "A rejected ask is served once its application is added.",
     breaks=("SI-ASK-017",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     rejected: dict[str, list[Ask]] = {}
 
     def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
@@ -112,12 +112,12 @@ def _(inside: Inside) -> None:
     def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
         effects = original(rm, new, now)
         for ask in rejected.pop(new.application_id, []):
-            inside.fires()
+            patch.fires()
             effects += asks.add(rm, ask, now)
         return effects
 
-    inside.instead_of(asks.add, add)
-    inside.instead_of(applications.submit, submit)
+    patch.instead_of(asks.add, add)
+    patch.instead_of(applications.submit, submit)
 
 
 @mutant(
@@ -126,7 +126,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-ASK-016",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     asked: dict[str, float] = {}
 
     def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
@@ -138,13 +138,13 @@ def _(inside: Inside) -> None:
         if ask.execution_timeout > 0:
             since = asked.get(ask.key, now)
             if since < now:
-                inside.fires()
+                patch.fires()
             deadline = max(now, since + ask.execution_timeout)
             expire = partial(allocations.expire, partition, live)
             live.timer = partition.timers.set(deadline, expire)
 
-    inside.instead_of(asks.add, add)
-    inside.instead_of(allocations.watch, watch)
+    patch.instead_of(asks.add, add)
+    patch.instead_of(allocations.watch, watch)
 
 
 @mutant(
@@ -153,8 +153,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-010",),
 )
 @instead_of(Node.unbook)
-def _(inside: Inside, original: Callable[..., None], node: Node, resource: Any) -> None:
-    inside.fires()
+def _(patch: Patch, original: Callable[..., None], node: Node, resource: Any) -> None:
+    patch.fires()
     original(node, resource)
     node.resize(node.capacity, node.occupied + resource)
 
@@ -165,12 +165,12 @@ def _(inside: Inside, original: Callable[..., None], node: Node, resource: Any) 
     breaks=("SI-APP-018",),
 )
 @instead_of(applications.remove)
-def _(inside: Inside, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
     lost: list[tuple[Node, Any]] = []
     for one in rm.partitions.values():
         application = one.applications.get(request.application_id)
         for live in one.allocations.of(application).values() if application is not None else ():
-            inside.fires()
+            patch.fires()
             lost.append((live.node, live.record.ask.resource))
     effects = original(rm, request, now)
     for node, resource in lost:
@@ -184,14 +184,14 @@ def _(inside: Inside, original: Original, rm: Any, request: Any, now: float) -> 
     breaks=("SI-CFG-002",),
 )
 @instead_of(configuration_update.update)
-def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     effects = original(rm, event, now)
     if not any(isinstance(effect, Configured) for effect in effects):
         return effects
     for one in rm.partitions.values():
         for application in one.applications.values():
             for pending in list(application.pending.values()):
-                inside.fires()
+                patch.fires()
                 one.drop(pending)
     return effects
 
@@ -201,15 +201,15 @@ def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> li
     "A recovered allocation is also treated as an ask, and allocated again.",
     breaks=("SI-REC-002",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
         effects = original(partition, allocation, now)
-        inside.fires()
+        patch.fires()
         application = partition.applications[allocation.ask.application_id]
         partition.asks.queue_up(application, replace(allocation.ask, placeholder=False))
         return effects
 
-    inside.instead_of(recovery.recover, recover)
+    patch.instead_of(recovery.recover, recover)
 
 
 @mutant(
@@ -217,16 +217,16 @@ def _(inside: Inside) -> None:
     "Preempted allocations are released with TIMEOUT.",
     breaks=("SI-PRE-001",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def ask_for_release(
         original: Callable[..., Any], partition: Any, live: Any, termination: Any, message: str
     ) -> Any:
         if termination is TerminationType.PREEMPTED_BY_SCHEDULER:
-            inside.fires()
+            patch.fires()
             termination = TerminationType.TIMEOUT
         return original(partition, live, termination, message)
 
-    inside.instead_of(Partition.ask_for_release, ask_for_release)
+    patch.instead_of(Partition.ask_for_release, ask_for_release)
 
 
 @mutant(
@@ -234,7 +234,7 @@ def _(inside: Inside) -> None:
     "Pending asks of a removed application come back when its id is reused.",
     breaks=("SI-APP-017",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     orphans: dict[str, list[Ask]] = {}
 
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
@@ -250,9 +250,9 @@ def _(inside: Inside) -> None:
         is_known = any(identity in partition.applications for partition in rm.partitions.values())
         effects = original(rm, new, now)
         for ask in [] if is_known else orphans.pop(identity, []):
-            inside.fires()
+            patch.fires()
             effects += asks.add(rm, ask, now)
         return effects
 
-    inside.instead_of(applications.remove, remove)
-    inside.instead_of(applications.submit, submit)
+    patch.instead_of(applications.remove, remove)
+    patch.instead_of(applications.submit, submit)

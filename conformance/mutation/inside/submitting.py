@@ -21,9 +21,9 @@ from sireference.core.state.application import Application
 from sireference.core.state.quota import Quotas
 from sireference.core.states import ApplicationState
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 def _rejected(rm: Any, new: NewApplication) -> list[Effect]:
@@ -36,10 +36,10 @@ def _rejected(rm: Any, new: NewApplication) -> list[Effect]:
     breaks=("SI-APP-004",),
 )
 @instead_of(applications.submit)
-def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
     if new.user:
         return original(rm, new, now)
-    inside.fires()
+    patch.fires()
     return []
 
 
@@ -48,7 +48,7 @@ def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: flo
     "The execution timeout of an application starts with its submission.",
     breaks=("SI-APP-014",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     submitted: dict[Application, float] = {}
 
     def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
@@ -64,12 +64,12 @@ def _(inside: Inside) -> None:
         original(partition, one, now)
         since = submitted.get(one, now)
         if one.execution_timer is not None and not had_timer and since < now:
-            inside.fires()
+            patch.fires()
             one.stop_execution_timer()
             _set_timer(partition, one, since, now)
 
-    inside.instead_of(applications.submit, submit)
-    inside.instead_of(application_lifecycle.enter, enter)
+    patch.instead_of(applications.submit, submit)
+    patch.instead_of(application_lifecycle.enter, enter)
 
 
 @mutant(
@@ -77,15 +77,15 @@ def _(inside: Inside) -> None:
     "The execution timeout of an application starts with its first ask, served or not.",
     breaks=("SI-APP-014",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def enter(original: Callable[..., None], partition: Any, one: Application, now: float) -> None:
         original(partition, one, now)
         is_limited = one.submitted.execution_timeout > 0 and one.submitted.placeholder_ask is None
         if one.state is ApplicationState.ACCEPTED and is_limited:
-            inside.fires()
+            patch.fires()
             _set_timer(partition, one, now, now)
 
-    inside.instead_of(application_lifecycle.enter, enter)
+    patch.instead_of(application_lifecycle.enter, enter)
 
 
 def _set_timer(partition: Any, application: Application, since: float, now: float) -> None:
@@ -100,16 +100,16 @@ def _set_timer(partition: Any, application: Application, since: float, now: floa
     "An application is removed regardless of the partition the removal names.",
     breaks=("SI-APP-019",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
         for name, partition in rm.partitions.items():
             is_there = request.application_id in partition.applications
             if is_there and name != request.partition:
-                inside.fires()
+                patch.fires()
                 request = replace(request, partition=name)
         return original(rm, request, now)
 
-    inside.instead_of(applications.remove, remove)
+    patch.instead_of(applications.remove, remove)
 
 
 @mutant(
@@ -117,15 +117,15 @@ def _(inside: Inside) -> None:
     "Removing an unknown application ends the stream.",
     breaks=("SI-APP-019", "SI-CONN-017"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
         partition = rm.partitions.get(request.partition)
         if partition is not None and request.application_id in partition.applications:
             return original(rm, request, now)
-        inside.fires()
+        patch.fires()
         return [Refused(rm.rm_id, "there is no such application")]
 
-    inside.instead_of(applications.remove, remove)
+    patch.instead_of(applications.remove, remove)
 
 
 @mutant(
@@ -133,7 +133,7 @@ def _(inside: Inside) -> None:
     "The id of a removed application is rejected.",
     breaks=("SI-APP-020",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     removed: defaultdict[Any, set[str]] = defaultdict(set)
 
     def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
@@ -144,11 +144,11 @@ def _(inside: Inside) -> None:
     def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
         if new.application_id not in removed[rm]:
             return original(rm, new, now)
-        inside.fires()
+        patch.fires()
         return _rejected(rm, new)
 
-    inside.instead_of(applications.remove, remove)
-    inside.instead_of(applications.submit, submit)
+    patch.instead_of(applications.remove, remove)
+    patch.instead_of(applications.submit, submit)
 
 
 @mutant(
@@ -156,7 +156,7 @@ def _(inside: Inside) -> None:
     "An ask of a removed application is silently dropped.",
     breaks=("SI-APP-020",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     removed: defaultdict[Any, set[str]] = defaultdict(set)
 
     def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
@@ -168,11 +168,11 @@ def _(inside: Inside) -> None:
         is_rejected = any(isinstance(effect, RejectedAsk) for effect in effects)
         if not is_rejected or ask.application_id not in removed[rm]:
             return effects
-        inside.fires()
+        patch.fires()
         return []
 
-    inside.instead_of(applications.remove, remove)
-    inside.instead_of(asks.add, add)
+    patch.instead_of(applications.remove, remove)
+    patch.instead_of(asks.add, add)
 
 
 @mutant(
@@ -180,7 +180,7 @@ def _(inside: Inside) -> None:
     "Of the allocations that end with their application only the first is reported.",
     breaks=("SI-APP-035",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
         effects = original(rm, request, now)
         ends = [
@@ -190,10 +190,10 @@ def _(inside: Inside) -> None:
             and one.release.application_id == request.application_id
         ]
         if len(ends) > 1:
-            inside.fires()
+            patch.fires()
         return [one for one in effects if one not in ends[1:]]
 
-    inside.instead_of(applications.remove, remove)
+    patch.instead_of(applications.remove, remove)
 
 
 @mutant(
@@ -202,11 +202,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-APP-037",),
 )
 @instead_of(applications.submit)
-def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
     for partition in rm.partitions.values():
         finished = partition.finished.get(new.application_id)
         if finished is not None and finished.state is ApplicationState.FAILED:
-            inside.fires()
+            patch.fires()
             return _rejected(rm, new)
     return original(rm, new, now)
 
@@ -216,7 +216,7 @@ def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: flo
     "The id of a failed application is accepted, and its asks are rejected.",
     breaks=("SI-APP-037",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     failed: defaultdict[Any, set[str]] = defaultdict(set)
 
     def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
@@ -229,11 +229,11 @@ def _(inside: Inside) -> None:
     def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
         if ask.application_id not in failed[rm]:
             return original(rm, ask, now)
-        inside.fires()
+        patch.fires()
         return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "its application failed")]
 
-    inside.instead_of(applications.submit, submit)
-    inside.instead_of(asks.add, add)
+    patch.instead_of(applications.submit, submit)
+    patch.instead_of(asks.add, add)
 
 
 @mutant(
@@ -242,9 +242,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-CFG-008",),
 )
 @instead_of(queues.enter)
-def _(inside: Inside, original: Callable[..., Any], leaf: Any, new: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], leaf: Any, new: Any) -> Any:
     quotas = original(leaf, new)
     if not new.queue or new.queue == leaf.name:
         return quotas
-    inside.fires()
+    patch.fires()
     return Quotas(one for one in quotas if one is not leaf)

@@ -18,10 +18,10 @@ from sireference.core.state.allocation import Allocation
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.inside.releasing import identity_of
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
@@ -32,12 +32,12 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     breaks=("SI-GANG-022",),
 )
 @instead_of(placeholders.closed_gate)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
     application = ask_group.application
     gang = partition.gangs.get(application)
     is_real = application.placeholders_held and not ask_group.key.is_placeholder
     if is_real and gang is not None and ask_group.key.replaces not in gang.replaceable:
-        inside.fires()
+        patch.fires()
         return gang.unsettled
     return original(partition, ask_group)
 
@@ -47,19 +47,19 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: A
     "A placeholder in replacement may be chosen again.",
     breaks=("SI-GANG-023",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def release(
         _: Any, partition: Partition, live: Allocation, termination: TerminationType, message: str
     ) -> Release:
         live.open_release = termination
         gang = partition.gangs.get(live.application)
         if termination is _REPLACED:
-            inside.fires()
+            patch.fires()
         elif gang is not None:
             gang.mark(live)
         return live.release(termination, message)
 
-    inside.instead_of(Partition.ask_for_release, release)
+    patch.instead_of(Partition.ask_for_release, release)
 
 
 @mutant(
@@ -68,9 +68,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-024",),
 )
 @instead_of(scheduling_pass.run)
-def _(inside: Inside, original: Original, partition: Partition, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Partition, now: float) -> list[Effect]:
     if any(live.open_release is _REPLACED for live in partition.allocations.all.values()):
-        inside.fires()
+        patch.fires()
         return []
     return original(partition, now)
 
@@ -81,11 +81,11 @@ def _(inside: Inside, original: Original, partition: Partition, now: float) -> l
     breaks=("SI-GANG-025", "SI-GANG-055"),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     pending = partition.replacements.by_placeholder.get(gone)
     if pending is None or pending.ask.resource.fits(gone.node.free):
         return original(partition, gone, now)
-    inside.fires()
+    patch.fires()
     partition.replacements.resume(gone)
     return allocations.make(partition, pending, gone.node, now)
 
@@ -96,11 +96,11 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     breaks=("SI-GANG-026",),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     effects = original(partition, gone, now)
     for effect in effects:
         if isinstance(effect, NewAllocation):
-            inside.fires()
+            patch.fires()
             live = partition.allocations.all[effect.allocation.identity]
             live.application.quotas.unbook(live.record.ask.resource)
     return effects
@@ -112,9 +112,9 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     breaks=("SI-GANG-026",),
 )
 @instead_of(releases.confirmed)
-def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     if live.open_release is _REPLACED:
-        inside.fires()
+        patch.fires()
         live.application.quotas.book(live.record.ask.resource)
     return original(partition, live, *rest)
 
@@ -124,11 +124,11 @@ def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any)
     "Placeholders do not count against the quota of their queue.",
     breaks=("SI-GANG-027",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def book(original: Callable[..., None], partition: Any, live: Any) -> None:
         original(partition, live)
         if live.is_placeholder:
-            inside.fires()
+            patch.fires()
             live.application.quotas.unbook(live.record.ask.resource)
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
@@ -136,8 +136,8 @@ def _(inside: Inside) -> None:
             live.application.quotas.book(live.record.ask.resource)
         original(partition, live, kind)
 
-    inside.instead_of(Partition.book, book)
-    inside.instead_of(Partition.unbook, unbook)
+    patch.instead_of(Partition.book, book)
+    patch.instead_of(Partition.unbook, unbook)
 
 
 @mutant(
@@ -145,7 +145,7 @@ def _(inside: Inside) -> None:
     "A real ask of a waiting gang is allocated without replacing the leftovers.",
     breaks=("SI-GANG-046",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     waiting: set[str] = set()
 
     def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
@@ -157,12 +157,12 @@ def _(inside: Inside) -> None:
 
     def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
         if pending.ask.key in waiting:
-            inside.fires()
+            patch.fires()
             return None
         return original(partition, pending)
 
-    inside.instead_of(asks.add, add)
-    inside.instead_of(replacement.choose, choose)
+    patch.instead_of(asks.add, add)
+    patch.instead_of(replacement.choose, choose)
 
 
 @mutant(
@@ -171,8 +171,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-047",),
 )
 @instead_of(Partition.placeholder_ended)
-def _(inside: Inside, _: Any, partition: Partition, placeholder: Allocation) -> None:
-    inside.fires()
+def _(patch: Patch, _: Any, partition: Partition, placeholder: Allocation) -> None:
+    patch.fires()
     application = placeholder.application
     application.placeholders_held -= 1
     if not application.placeholders_held:
@@ -184,7 +184,7 @@ def _(inside: Inside, _: Any, partition: Partition, placeholder: Allocation) -> 
     "A second confirmation of a replacement allocates again.",
     breaks=("SI-GANG-057",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     replaced: dict[str, NewAllocation] = {}
 
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
@@ -199,13 +199,13 @@ def _(inside: Inside) -> None:
         first = replaced.get(identity_of(request)) if is_confirmation else None
         effects = original(rm, request, now)
         if first is not None:
-            inside.fires()
+            patch.fires()
             again = replace(first.allocation, identity=f"{first.allocation.identity}-again")
             effects.append(replace(first, allocation=again))
         return effects
 
-    inside.instead_of(replacement.go_on, go_on)
-    inside.instead_of(releases.release, release)
+    patch.instead_of(replacement.go_on, go_on)
+    patch.instead_of(releases.release, release)
 
 
 @mutant(
@@ -214,17 +214,17 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-060",),
 )
 @instead_of(nodes.decommission)
-def _(inside: Inside, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
     there = partition.allocations.on(node)
     gone = {key for key, live in there.items() if live.is_placeholder}
     effects = original(partition, node, now)
-    return [_as_replaced(inside, effect, gone) for effect in effects]
+    return [_as_replaced(patch, effect, gone) for effect in effects]
 
 
-def _as_replaced(inside: Inside, effect: Effect, gone: set[str]) -> Effect:
+def _as_replaced(patch: Patch, effect: Effect, gone: set[str]) -> Effect:
     if not isinstance(effect, ReleasedAllocation) or effect.release.identity not in gone:
         return effect
-    inside.fires()
+    patch.fires()
     return replace(effect, release=replace(effect.release, termination=_REPLACED))
 
 
@@ -233,7 +233,7 @@ def _as_replaced(inside: Inside, effect: Effect, gone: set[str]) -> Effect:
     "A replacement continues although its application was removed.",
     breaks=("SI-GANG-062",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     open_ones: dict[str, AllocationRecord] = {}
 
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
@@ -250,12 +250,12 @@ def _(inside: Inside) -> None:
         effects = original(rm, request, now)
         real = open_ones.pop(identity_of(request), None)
         if real is not None:
-            inside.fires()
+            patch.fires()
             effects.append(NewAllocation(rm.rm_id, real, "root.plain"))
         return effects
 
-    inside.instead_of(applications.remove, remove)
-    inside.instead_of(releases.release, release)
+    patch.instead_of(applications.remove, remove)
+    patch.instead_of(releases.release, release)
 
 
 @mutant(
@@ -263,17 +263,17 @@ def _(inside: Inside) -> None:
     "At the timeout placeholders in replacement are released, too.",
     breaks=("SI-GANG-066",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         effects = original(partition, application, now)
         for live in partition.allocations.of(application).values():
             if live.open_release is _REPLACED:
-                inside.fires()
+                patch.fires()
                 release = live.release(TerminationType.TIMEOUT, "the time is over")
                 effects.append(ReleasedAllocation(partition.rm_id, release))
         return effects
 
-    inside.instead_of(timeout.expire, expire)
+    patch.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -282,7 +282,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-021",),
 )
 @instead_of(replacement.go_on)
-def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
     pending = partition.replacements.by_placeholder.get(gone)
     others = [one for one in partition.applications.values() if one is not gone.application]
     older = [
@@ -293,7 +293,7 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     ]
     if not older:
         return original(partition, gone, now)
-    inside.fires()
+    patch.fires()
     partition.replacements.resume(gone)
     pending.had_placeholder = True
     partition.asks.enqueue(pending)
@@ -305,7 +305,7 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     "Real allocations wait until all open replacements of their gang are confirmed.",
     breaks=("SI-GANG-021",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     kept: list[Any] = []
 
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
@@ -315,13 +315,13 @@ def _(inside: Inside) -> None:
             for one in partition.allocations.of(gone.application).values()
         ):
             if gone in partition.replacements.by_placeholder:
-                inside.fires()
+                patch.fires()
             return []
         mine = [one for one in kept if one.application is gone.application]
         kept[:] = [one for one in kept if one.application is not gone.application]
         return [effect for one in mine for effect in original(partition, one, now)]
 
-    inside.instead_of(replacement.go_on, go_on)
+    patch.instead_of(replacement.go_on, go_on)
 
 
 @mutant(
@@ -329,7 +329,7 @@ def _(inside: Inside) -> None:
     "The quota of a timed-out placeholder is free before its end is confirmed.",
     breaks=("SI-GANG-037",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     early: set[str] = set()
 
     def ask(
@@ -340,7 +340,7 @@ def _(inside: Inside) -> None:
         why: str,
     ) -> Release:
         if termination is TerminationType.TIMEOUT and live.is_placeholder:
-            inside.fires()
+            patch.fires()
             early.add(live.record.identity)
             live.application.quotas.unbook(live.record.ask.resource)
         return original(partition, live, termination, why)  # type: ignore[no-any-return]
@@ -350,5 +350,5 @@ def _(inside: Inside) -> None:
             live.application.quotas.book(live.record.ask.resource)
         original(partition, live, kind)
 
-    inside.instead_of(Partition.ask_for_release, ask)
-    inside.instead_of(Partition.unbook, unbook)
+    patch.instead_of(Partition.ask_for_release, ask)
+    patch.instead_of(Partition.unbook, unbook)

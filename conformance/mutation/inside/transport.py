@@ -14,7 +14,7 @@ from sireference.shell.service import SchedulerService
 from sireference.shell.streams import OpenStream, StreamTable
 from siwire import rpc
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant
 
 
@@ -23,14 +23,14 @@ from mutation.mutant import mutant
     "A registration without a name ends as if the method did not exist.",
     breaks=("SI-WIRE-001",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def register(original: Callable[..., Any], self: Any, request: Any, context: Any) -> Any:
         if not request.rmID:
-            inside.fires()
+            patch.fires()
             await context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such method")
         return await original(self, request, context)
 
-    inside.instead_of(SchedulerService.register, register)
+    patch.instead_of(SchedulerService.register, register)
 
 
 @mutant(
@@ -38,18 +38,18 @@ def _(inside: Inside) -> None:
     "Successful registrations after the first are answered by an error.",
     breaks=("SI-REG-001",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     registered: list[str] = []
 
     async def register(original: Callable[..., Any], self: Any, request: Any, context: Any) -> Any:
         response = await original(self, request, context)
         registered.append(request.rmID)
         if len(registered) > 1:
-            inside.fires()
+            patch.fires()
             await context.abort(grpc.StatusCode.UNKNOWN, "registered")
         return response
 
-    inside.instead_of(SchedulerService.register, register)
+    patch.instead_of(SchedulerService.register, register)
 
 
 @mutant(
@@ -57,16 +57,16 @@ def _(inside: Inside) -> None:
     "A registration with an invalid configuration gets the empty response.",
     breaks=("SI-REG-002", "SI-REG-015"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def register(original: Callable[..., Any], self: Any, request: Any, context: Any) -> Any:
         try:
             self._codec.register(request)
         except ConfigurationError:
-            inside.fires()
+            patch.fires()
             return self._codec.revision.si.RegisterResourceManagerResponse()
         return await original(self, request, context)
 
-    inside.instead_of(SchedulerService.register, register)
+    patch.instead_of(SchedulerService.register, register)
 
 
 @mutant(
@@ -74,7 +74,7 @@ def _(inside: Inside) -> None:
     "A stream carries only answers to requests.",
     breaks=("SI-WIRE-005",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     held: defaultdict[OpenStream, list[bytes]] = defaultdict(list)
 
     def put(_: Any, stream: OpenStream, messages: list[bytes]) -> None:
@@ -82,26 +82,26 @@ def _(inside: Inside) -> None:
 
     async def take(original: Callable[..., Any], self: Any, stream: Any, request: Any) -> None:
         if held[stream]:
-            inside.fires()
+            patch.fires()
         await original(self, stream, request)
         stream.outbox.put(held.pop(stream, []))
         stream.has_mail.set()
 
-    inside.instead_of(OpenStream.put, put)
-    inside.instead_of(SchedulerService.take, take)
+    patch.instead_of(OpenStream.put, put)
+    patch.instead_of(SchedulerService.take, take)
 
 
 @mutant("sent-to-all-rms", "Messages to one RM are sent to all RMs.", breaks=("SI-CONN-004",))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def deliver(
         original: Callable[..., None], self: StreamTable, rm_id: str, method: str, sent: list[bytes]
     ) -> None:
         original(self, rm_id, method, sent)
         for other in [other for other in self.open_streams if other != rm_id]:
-            inside.fires()
+            patch.fires()
             original(self, other, method, sent)
 
-    inside.instead_of(StreamTable.deliver, deliver)
+    patch.instead_of(StreamTable.deliver, deliver)
 
 
 @mutant(
@@ -110,12 +110,12 @@ def _(inside: Inside) -> None:
     "CB",
     breaks=("SI-CB-001",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def bind(original: Callable[..., Any], self: CallbackTable, stream: Any) -> Any:
         first = self._streams.get(stream.owner)
         if first is None:
             return original(self, stream)
-        inside.fires()
+        patch.fires()
         del self._streams[stream.owner]  # it has not ended
         taken = original(self, stream)
         self._streams[stream.owner] = first
@@ -124,8 +124,8 @@ def _(inside: Inside) -> None:
     def end(_: Any, _self: Any, _rm_id: str, _message: str) -> None:
         """Do not end the streams at a registration."""
 
-    inside.instead_of(CallbackTable.bind, bind)
-    inside.instead_of(CallbackTable.end, end)
+    patch.instead_of(CallbackTable.bind, bind)
+    patch.instead_of(CallbackTable.end, end)
 
 
 @mutant(
@@ -133,15 +133,15 @@ def _(inside: Inside) -> None:
     "A node with an unknown field is ignored.",
     breaks=("SI-WIRE-007",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def take(original: Callable[..., Any], self: Any, stream: Any, request: Any) -> None:
         nodes = getattr(request, "nodes", ())
         if any(len(UnknownFieldSet(node)) for node in nodes):
-            inside.fires()
+            patch.fires()
             return
         await original(self, stream, request)
 
-    inside.instead_of(SchedulerService.take, take)
+    patch.instead_of(SchedulerService.take, take)
 
 
 class _OtherGeneration(grpc.GenericRpcHandler):
@@ -157,12 +157,12 @@ class _OtherGeneration(grpc.GenericRpcHandler):
         return grpc.stream_stream_rpc_method_handler(self._serves)
 
 
-def _also_serves(inside: Inside, serves: Callable[..., Any]) -> None:
+def _also_serves(patch: Patch, serves: Callable[..., Any]) -> None:
     async def start(original: Callable[..., Any], self: Server, *args: Any) -> None:
         self._server.add_generic_rpc_handlers((_OtherGeneration(serves),))
         await original(self, *args)
 
-    inside.instead_of(Server.start, start)
+    patch.instead_of(Server.start, start)
 
 
 @mutant(
@@ -170,12 +170,12 @@ def _also_serves(inside: Inside, serves: Callable[..., Any]) -> None:
     "The update stream of 2021-02 is opened and stays silent.",
     breaks=("SI-WIRE-004",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def serves(_requests: Any, _context: Any) -> None:
-        inside.fires()
+        patch.fires()
         await asyncio.get_running_loop().create_future()
 
-    _also_serves(inside, serves)
+    _also_serves(patch, serves)
 
 
 @mutant(
@@ -183,10 +183,10 @@ def _(inside: Inside) -> None:
     "The update stream of 2021-02 is read to its end and answered with success.",
     breaks=("SI-WIRE-004",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def serves(requests: Any, _context: Any) -> None:
-        inside.fires()
+        patch.fires()
         async for _request in requests:
             pass
 
-    _also_serves(inside, serves)
+    _also_serves(patch, serves)

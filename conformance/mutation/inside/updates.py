@@ -13,9 +13,9 @@ from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _NAME: Final = "2024-10"
 _mutant: Final = partial(mutant, revision=_NAME)
@@ -28,8 +28,8 @@ _Original = Callable[..., Any]
     breaks=("SI-ALLOC-012",),
 )
 @instead_of(updates.change)
-def _(inside: Inside, _original: _Original, *_: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, _original: _Original, *_: Any) -> Any:
+    patch.fires()
     return []
 
 
@@ -39,12 +39,12 @@ def _(inside: Inside, _original: _Original, *_: Any) -> Any:
     breaks=("SI-ALLOC-012",),
 )
 @instead_of(Partition.resize)
-def _(inside: Inside, original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+    patch.fires()
     return original(held_in, live, live.record.ask.resource + resource)
 
 
-def _uncounted(inside: Inside, is_passed_over: Callable[[Any, Any], bool]) -> None:
+def _uncounted(patch: Patch, is_passed_over: Callable[[Any, Any], bool]) -> None:
     """Do not count updates in some of the quotas."""
 
     def resize(original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
@@ -52,11 +52,11 @@ def _uncounted(inside: Inside, is_passed_over: Callable[[Any, Any], bool]) -> No
         shrinks = original(held_in, live, resource)
         for quota in live.application.quotas:
             if is_passed_over(live, quota):
-                inside.fires()
+                patch.fires()
                 quota.unbook(more)
         return shrinks
 
-    inside.instead_of(Partition.resize, resize)
+    patch.instead_of(Partition.resize, resize)
 
 
 @_mutant(
@@ -64,8 +64,8 @@ def _uncounted(inside: Inside, is_passed_over: Callable[[Any, Any], bool]) -> No
     "The update of a live allocation's amount does not count in the parents of its queue.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    _uncounted(inside, lambda live, quota: quota in live.application.leaf.path[1:])
+def _(patch: Patch) -> None:
+    _uncounted(patch, lambda live, quota: quota in live.application.leaf.path[1:])
 
 
 @_mutant(
@@ -73,8 +73,8 @@ def _(inside: Inside) -> None:
     "The update of a live allocation's amount does not count for its user.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    _uncounted(inside, lambda _live, quota: isinstance(quota, UserQuota))
+def _(patch: Patch) -> None:
+    _uncounted(patch, lambda _live, quota: isinstance(quota, UserQuota))
 
 
 @_mutant(
@@ -83,8 +83,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-013",),
 )
 @instead_of(updates.change)
-def _(inside: Inside, original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
+    patch.fires()
     release = live.release(TerminationType.STOPPED_BY_RM, "it has another size now")
     return [*original(held_in, live, *rest), ReleasedAllocation(held_in.rm_id, release)]
 
@@ -95,24 +95,24 @@ def _(inside: Inside, original: _Original, held_in: Any, live: Any, *rest: Any) 
     breaks=("SI-ALLOC-013",),
 )
 @instead_of(updates.change)
-def _(inside: Inside, original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
+    patch.fires()
     record = replace(live.record, node_id="elsewhere")
     received = NewAllocation(held_in.rm_id, record, live.application.leaf.name)
     return [*original(held_in, live, *rest), received]
 
 
-def _rejects(inside: Inside, is_too_much: Callable[[Any, Any], bool]) -> None:
+def _rejects(patch: Patch, is_too_much: Callable[[Any, Any], bool]) -> None:
     """Reject updates by which the allocation grows too much."""
 
     def change(original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
         if is_too_much(live, ask.resource - live.record.ask.resource):
-            inside.fires()
+            patch.fires()
             reason = "it does not fit"
             return [RejectedAllocation(held_in.rm_id, ask.key, ask.application_id, reason)]
         return original(held_in, live, ask, *rest)
 
-    inside.instead_of(updates.change, change)
+    patch.instead_of(updates.change, change)
 
 
 @_mutant(
@@ -120,8 +120,8 @@ def _rejects(inside: Inside, is_too_much: Callable[[Any, Any], bool]) -> None:
     "An update that does not fit its node is rejected.",
     breaks=("SI-ALLOC-014",),
 )
-def _(inside: Inside) -> None:
-    _rejects(inside, lambda live, more: not more.fits(live.node.free))
+def _(patch: Patch) -> None:
+    _rejects(patch, lambda live, more: not more.fits(live.node.free))
 
 
 @_mutant(
@@ -129,8 +129,8 @@ def _(inside: Inside) -> None:
     "An update that exceeds the quota of its queue is rejected.",
     breaks=("SI-ALLOC-014",),
 )
-def _(inside: Inside) -> None:
-    _rejects(inside, lambda live, more: not live.application.leaf.has_capacity(more))
+def _(patch: Patch) -> None:
+    _rejects(patch, lambda live, more: not live.application.leaf.has_capacity(more))
 
 
 @_mutant(
@@ -139,12 +139,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-015",),
 )
 @instead_of(updates.change)
-def _(inside: Inside, original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
+def _(patch: Patch, original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
     _, *named = rest  # the time, and a node if one is named
     other = held_in.nodes.get(named[0]) if named else None
     if other is None or other is live.node:
         return original(held_in, live, ask, *rest)
-    inside.fires()
+    patch.fires()
     other.book(ask.resource)
     return []
 
@@ -154,7 +154,7 @@ def _(inside: Inside, original: _Original, held_in: Any, live: Any, ask: Any, *r
     "The growth of a placeholder is shown as a real allocation.",
     breaks=("SI-ALLOC-016",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     first: dict[Any, Any] = {}
 
     def resize(original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
@@ -165,12 +165,12 @@ def _(inside: Inside) -> None:
         total = NOTHING
         for allocation in held:
             if allocation in first:
-                inside.fires()
+                patch.fires()
             total += first.get(allocation, allocation.record.ask.resource)
         return total
 
-    inside.quietly().instead_of(Partition.resize, resize)
-    inside.instead_of(snapshot.total, add_up)
+    patch.quietly().instead_of(Partition.resize, resize)
+    patch.instead_of(snapshot.total, add_up)
 
 
 @_mutant(
@@ -178,7 +178,7 @@ def _(inside: Inside) -> None:
     "A replacement also takes the capacity of its ask before the update.",
     breaks=("SI-ALLOC-016",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     first: dict[str, Any] = {}
 
     def put(original: _Original, pending: Any, earlier: Any, ask: Any) -> None:
@@ -190,8 +190,8 @@ def _(inside: Inside) -> None:
         original(held_in, allocation)
         before = first.get(allocation.record.identity)
         if before is not None:
-            inside.fires()
+            patch.fires()
             allocation.node.book(before)
 
-    inside.quietly().instead_of(PendingAsks.replace, put)
-    inside.instead_of(Partition.book, book)
+    patch.quietly().instead_of(PendingAsks.replace, put)
+    patch.instead_of(Partition.book, book)

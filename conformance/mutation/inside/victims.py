@@ -8,7 +8,7 @@ from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.states import TerminationType
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import mutant, variant
 
 _SOON: Final = 0.4  # seconds after the release
@@ -20,8 +20,8 @@ _SOON: Final = 0.4  # seconds after the release
     once_failed_by=("SI-PRE-001", "SI-PRE-002", "SI-PRE-003", "SI-PRE-004", "SI-PRE-007"),
     areas=("PRE", "REL"),
 )
-def _(inside: Inside) -> None:
-    _spares_equals(inside)
+def _(patch: Patch) -> None:
+    _spares_equals(patch)
 
 
 @mutant(
@@ -29,17 +29,17 @@ def _(inside: Inside) -> None:
     "Allocations that opted out are preempted by asks of a higher priority.",
     breaks=("SI-PRE-003", "SI-PRE-007"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
         ask = live.record.ask
         policy = ask.preemption_policy
         if policy is None or policy.allow_preempt_self:
             return original(candidates, live)
-        inside.fires()
+        patch.fires()
         return live.open_release is None and live.application is not candidates.application
 
-    inside.instead_of(Candidates.may_go, may_go)
-    _spares_equals(inside)
+    patch.instead_of(Candidates.may_go, may_go)
+    _spares_equals(patch)
 
 
 @mutant(
@@ -47,15 +47,15 @@ def _(inside: Inside) -> None:
     "An ask that may not preempt others preempts lower priorities.",
     breaks=("SI-PRE-004",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def allow(original: Callable[..., bool], partition: Any, pending: Any) -> bool:
         if pending.ask.preemption_policy is None or original(partition, pending):
             return original(partition, pending)
-        inside.fires()
+        patch.fires()
         return True
 
-    inside.instead_of(eligibility.allow, allow)
-    _spares_equals(inside)
+    patch.instead_of(eligibility.allow, allow)
+    _spares_equals(patch)
 
 
 @mutant(
@@ -63,7 +63,7 @@ def _(inside: Inside) -> None:
     "Preempted allocations end after 0.4 s, confirmed or not.",
     breaks=("SI-PRE-002",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def begin(original: Callable[..., Any], partition: Any, *args: Any, **named: Any) -> Any:
         effects = original(partition, *args, **named)
         preempted = TerminationType.PREEMPTED_BY_SCHEDULER
@@ -73,7 +73,7 @@ def _(inside: Inside) -> None:
             def is_over(now: float, live: Any = live) -> Any:
                 if live.record.identity not in partition.allocations.all:
                     return []
-                inside.fires()
+                patch.fires()
                 return allocation_end.end(partition, live, preempted, now)
 
             partition.timers.set(_now[0] + _SOON, is_over)
@@ -84,8 +84,8 @@ def _(inside: Inside) -> None:
         return original(partition, now)
 
     _now = [0.0]
-    inside.instead_of(rm_approval.begin, begin)
-    inside.instead_of(cycle.run, run)
+    patch.instead_of(rm_approval.begin, begin)
+    patch.instead_of(cycle.run, run)
 
 
 @mutant(
@@ -93,7 +93,7 @@ def _(inside: Inside) -> None:
     "The first confirmation ends all victims of an ask.",
     breaks=("SI-PRE-002",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def end(
         original: Callable[..., Any], partition: Any, live: Any, termination: Any, now: float
     ) -> Any:
@@ -102,20 +102,20 @@ def _(inside: Inside) -> None:
         effects = original(partition, live, termination, now)
         for other in others:
             if other.record.identity in partition.allocations.all:
-                inside.fires()
+                patch.fires()
                 effects += original(partition, other, TerminationType.PREEMPTED_BY_SCHEDULER, now)
         return effects
 
-    inside.instead_of(allocation_end.end, end)
+    patch.instead_of(allocation_end.end, end)
 
 
-def _spares_equals(inside: Inside) -> None:
+def _spares_equals(patch: Patch) -> None:
     def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Victim | None:
         found = original(candidates, live)
         if found is None:
             return None
-        inside.fires()
+        patch.fires()
         most = candidates.comparison(live.application.leaf).most
         return found if found.priority < most else None
 
-    inside.instead_of(Candidates.victim, victim)
+    patch.instead_of(Candidates.victim, victim)

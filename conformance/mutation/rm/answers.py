@@ -12,8 +12,8 @@ from sirm.core.model import Effect, FromScheduler, Release, Released, Terminatio
 from sirm.core.state import State
 from sirm.core.states import ContainerState
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch, instead_of
 
 CarryOut: TypeAlias = Callable[[State, Container, Termination, float], list[Effect]]
 Covered: TypeAlias = Callable[[State, Released], list[Container]]
@@ -25,17 +25,17 @@ Confirmed: TypeAlias = Callable[[State, Released, float], list[Effect]]
     "A release of the scheduler is confirmed when the container begins to stop.",
     breaks=("SI-REL-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def carry_out(
         original: CarryOut, state: State, container: Container, kind: Termination, now: float
     ) -> list[Effect]:
         effects = original(state, container, kind, now)
         if container.state is not ContainerState.STOPPING:
             return effects
-        inside.fires()
+        patch.fires()
         return [*effects, *confirmations.last_release(state, container)]
 
-    inside.instead_of(releases.carry_out, carry_out)
+    patch.instead_of(releases.carry_out, carry_out)
 
 
 @rm_mutant(
@@ -43,7 +43,7 @@ def _(inside: Inside) -> None:
     "Of several releases in one message only the first is carried out.",
     breaks=("SI-REL-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def events(
         original: Callable[[Codec, str, Any], list[FromScheduler]],
         self: Codec,
@@ -53,10 +53,10 @@ def _(inside: Inside) -> None:
         read = original(self, method, response)
         further = [one for one in read if isinstance(one, Released)][1:]
         if further:
-            inside.fires()
+            patch.fires()
         return [one for one in read if one not in further]
 
-    inside.instead_of(Codec.events, events)
+    patch.instead_of(Codec.events, events)
 
 
 @rm_mutant(
@@ -64,13 +64,13 @@ def _(inside: Inside) -> None:
     "The confirmation of a release of the RM is answered by the same message.",
     breaks=("SI-REL-010",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def confirmed(original: Confirmed, state: State, event: Released, now: float) -> list[Effect]:
-        inside.fires()
+        patch.fires()
         answer = Release(event.application_id, event.key, event.identity, event.termination)
         return [*original(state, event, now), answer]
 
-    inside.instead_of(releases.confirmed, confirmed)
+    patch.instead_of(releases.confirmed, confirmed)
 
 
 @rm_mutant(
@@ -79,8 +79,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-012",),
 )
 @instead_of(confirmations.origination)
-def _(inside: Inside, original: Callable[[Container], Release], container: Container) -> Release:
-    inside.fires()
+def _(patch: Patch, original: Callable[[Container], Release], container: Container) -> Release:
+    patch.fires()
     return replace(original(container), termination=Termination.TIMEOUT)
 
 
@@ -90,7 +90,7 @@ def _(inside: Inside, original: Callable[[Container], Release], container: Conta
     breaks=("SI-REL-020",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def release(
         original: Callable[[Container, Termination], Release],
         container: Container,
@@ -99,10 +99,10 @@ def _(inside: Inside) -> None:
         made = original(container, kind)
         if made.identity:
             return made
-        inside.fires()
+        patch.fires()
         return replace(made, partition="")
 
-    inside.instead_of(confirmations.release, release)
+    patch.instead_of(confirmations.release, release)
 
 
 @rm_mutant(
@@ -111,10 +111,10 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-022",),
 )
 @instead_of(releases.covered)
-def _(inside: Inside, original: Covered, state: State, event: Released) -> list[Container]:
+def _(patch: Patch, original: Covered, state: State, event: Released) -> list[Container]:
     subjects = original(state, event)
     if len(subjects) > 1:
-        inside.fires()
+        patch.fires()
     return subjects[:1]
 
 
@@ -124,10 +124,10 @@ def _(inside: Inside, original: Covered, state: State, event: Released) -> list[
     breaks=("SI-REL-022",),
 )
 @instead_of(releases.covered)
-def _(inside: Inside, original: Covered, state: State, event: Released) -> list[Container]:
+def _(patch: Patch, original: Covered, state: State, event: Released) -> list[Container]:
     if event.key or event.identity:
         return original(state, event)
-    inside.fires()
+    patch.fires()
     return list(state.cluster.containers.values())
 
 
@@ -136,16 +136,16 @@ def _(inside: Inside, original: Covered, state: State, event: Released) -> list[
     "The release of an ask by the scheduler is ignored.",
     breaks=("SI-REL-024",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def carry_out(
         original: CarryOut, state: State, container: Container, kind: Termination, now: float
     ) -> list[Effect]:
         if container.state is not ContainerState.WAITING:
             return original(state, container, kind, now)
-        inside.fires()
+        patch.fires()
         return []
 
-    inside.instead_of(releases.carry_out, carry_out)
+    patch.instead_of(releases.carry_out, carry_out)
 
 
 @rm_mutant(
@@ -153,16 +153,16 @@ def _(inside: Inside) -> None:
     "The release of an ask is answered, and its container waits on.",
     breaks=("SI-REL-024",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def carry_out(
         original: CarryOut, state: State, container: Container, kind: Termination, now: float
     ) -> list[Effect]:
         if container.state is not ContainerState.WAITING:
             return original(state, container, kind, now)
-        inside.fires()
+        patch.fires()
         return [confirmations.confirmation(container, kind)]
 
-    inside.instead_of(releases.carry_out, carry_out)
+    patch.instead_of(releases.carry_out, carry_out)
 
 
 @rm_mutant(
@@ -172,8 +172,8 @@ def _(inside: Inside) -> None:
     revision="2021-02",
 )
 @instead_of(r2021_02.termination)
-def _(inside: Inside, original: Callable[[int], Termination], number: int) -> Termination:
+def _(patch: Patch, original: Callable[[int], Termination], number: int) -> Termination:
     if number:
         return original(number)
-    inside.fires()
+    patch.fires()
     return Termination.PREEMPTED_BY_SCHEDULER

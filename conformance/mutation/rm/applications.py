@@ -19,8 +19,8 @@ from sirm.core.state import State
 from sirm.core.states import ApplicationState, Verdict
 from sirm.shell.connection import Connection
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
+from mutation.patching import Patch, instead_of
 
 _Follows = Callable[[State, UpdatedApplication, float], list[Effect]]
 _Sends = Callable[[Connection, str, Message], None]
@@ -28,15 +28,15 @@ _Submits = Callable[[State, Workload], list[Effect]]
 _LATE: Final = 0.5  # seconds
 
 
-def _asks_before_the_verdict(inside: Inside) -> None:
+def _asks_before_the_verdict(patch: Patch) -> None:
     def may_request(
         _original: Any, state: State, application_id: str, *, placeholders: bool
     ) -> bool:
-        inside.fires()
+        patch.fires()
         application = state.cluster.applications[application_id]
         return gangs.may_request(application, placeholders=placeholders)
 
-    inside.instead_of(reporting.may_request, may_request)
+    patch.instead_of(reporting.may_request, may_request)
 
 
 @rm_variant(
@@ -44,8 +44,8 @@ def _asks_before_the_verdict(inside: Inside) -> None:
     "Requests follow their application at once, without its verdict.",
     areas=("APP", "ASK"),
 )
-def _(inside: Inside) -> None:
-    _asks_before_the_verdict(inside)
+def _(patch: Patch) -> None:
+    _asks_before_the_verdict(patch)
 
 
 @rm_mutant(
@@ -53,13 +53,13 @@ def _(inside: Inside) -> None:
     "An application is added a while after what is requested for it.",
     breaks=("SI-APP-016",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def send(original: _Sends, connection: Connection, method: str, message: Message) -> None:
         delay = _LATE if method == "UpdateApplication" else 0.0
         asyncio.get_running_loop().call_later(delay, original, connection, method, message)
 
-    _asks_before_the_verdict(inside)
-    inside.instead_of(Connection.send, send)
+    _asks_before_the_verdict(patch)
+    patch.instead_of(Connection.send, send)
 
 
 @rm_mutant(
@@ -68,12 +68,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-APP-016",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def due(original: Callable[[State], list[Update]], state: State) -> list[Update]:
         return sorted(original(state), key=lambda update: isinstance(update, AddApplication))
 
-    _asks_before_the_verdict(inside)
-    inside.instead_of(reporting.due, due)
+    _asks_before_the_verdict(patch)
+    patch.instead_of(reporting.due, due)
 
 
 @rm_mutant(
@@ -83,9 +83,9 @@ def _(inside: Inside) -> None:
 )
 @instead_of(applications.rejected)
 def _(
-    inside: Inside, _original: Any, state: State, event: RejectedApplication, _now: float
+    patch: Patch, _original: Any, state: State, event: RejectedApplication, _now: float
 ) -> list[Effect]:
-    inside.fires()
+    patch.fires()
     state.knowledge.applications[event.application_id] = Verdict.ACCEPTED
     return []
 
@@ -97,25 +97,25 @@ def _(
 )
 @instead_of(applications.updated)
 def _(
-    inside: Inside, original: _Follows, state: State, event: UpdatedApplication, now: float
+    patch: Patch, original: _Follows, state: State, event: UpdatedApplication, now: float
 ) -> list[Effect]:
     if event.application_id not in state.cluster.applications:
-        inside.fires()
+        patch.fires()
         return registration.lost(state, "an unknown application", now)
     return original(state, event, now)
 
 
-def _frees(inside: Inside, is_free: Callable[[Application], bool]) -> None:
+def _frees(patch: Patch, is_free: Callable[[Application], bool]) -> None:
     """Let another application have the id of one that is free by this rule."""
 
     def submit(original: _Submits, state: State, workload: Workload) -> list[Effect]:
         existing = state.cluster.applications.get(workload.application_id)
         if existing is not None and not existing.is_over and is_free(existing):
-            inside.fires()
+            patch.fires()
             del state.cluster.applications[workload.application_id]
         return original(state, workload)
 
-    inside.instead_of(applications.submit, submit)
+    patch.instead_of(applications.submit, submit)
 
 
 @rm_mutant(
@@ -123,8 +123,8 @@ def _frees(inside: Inside, is_free: Callable[[Application], bool]) -> None:
     "Another application of the same name is added under the id of the first.",
     breaks=("SI-APP-034",),
 )
-def _(inside: Inside) -> None:
-    _frees(inside, lambda _existing: True)
+def _(patch: Patch) -> None:
+    _frees(patch, lambda _existing: True)
 
 
 @rm_mutant(
@@ -132,8 +132,8 @@ def _(inside: Inside) -> None:
     "The id of an application is used again while its containers stop.",
     breaks=("SI-APP-034",),
 )
-def _(inside: Inside) -> None:
-    _frees(inside, lambda existing: existing.state is ApplicationState.ENDING)
+def _(patch: Patch) -> None:
+    _frees(patch, lambda existing: existing.state is ApplicationState.ENDING)
 
 
 @rm_variant(
@@ -141,12 +141,12 @@ def _(inside: Inside) -> None:
     "Every application is added twice.",
     areas=("APP",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def new_applications(
         original: Callable[[State], Iterator[Update]], state: State
     ) -> Iterator[Update]:
         for addition in original(state):
-            inside.fires()
+            patch.fires()
             yield addition
             yield addition
 
@@ -159,8 +159,8 @@ def _(inside: Inside) -> None:
         is_accepted = state.accepts_application(event.application_id)
         return [] if is_accepted else original(state, event, now)  # only the repetition
 
-    inside.instead_of(reporting.new_applications, new_applications)
-    inside.instead_of(applications.rejected, rejected)
+    patch.instead_of(reporting.new_applications, new_applications)
+    patch.instead_of(applications.rejected, rejected)
 
 
 @rm_mutant(
@@ -170,9 +170,9 @@ def _(inside: Inside) -> None:
 )
 @instead_of(applications.updated)
 def _(
-    inside: Inside, _original: Any, _state: State, _event: UpdatedApplication, _now: float
+    patch: Patch, _original: Any, _state: State, _event: UpdatedApplication, _now: float
 ) -> list[Effect]:
-    inside.fires()
+    patch.fires()
     return []
 
 
@@ -183,11 +183,11 @@ def _(
 )
 @instead_of(applications.updated)
 def _(
-    inside: Inside, original: _Follows, state: State, event: UpdatedApplication, now: float
+    patch: Patch, original: _Follows, state: State, event: UpdatedApplication, now: float
 ) -> list[Effect]:
     application = state.cluster.applications.get(event.application_id)
     if application is None or event.state != "Failed":
         return original(state, event, now)
-    inside.fires()
+    patch.fires()
     asks: list[Effect] = [requests.request(one) for one in application.containers.values()]
     return [*asks, *original(state, event, now)]

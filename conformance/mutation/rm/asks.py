@@ -12,8 +12,8 @@ from sirm.core.state import State
 from sirm.core.states import ContainerState
 from sirm.shell.connection import Connection
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
+from mutation.patching import Patch, instead_of
 
 _PATIENCE: Final = 0.5  # seconds
 _BATCH: Final = 0.3  # seconds from one batch to the next
@@ -25,12 +25,12 @@ _Rejects = Callable[[State, RejectedRequest, float], list[Effect]]
     "An allocation starts nothing, as the ask was not acknowledged before.",
     breaks=("SI-ASK-021",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def allocated(_original: Any, _state: State, _event: Allocated, _now: float) -> list[Effect]:
-        inside.fires()
+        patch.fires()
         return []
 
-    inside.instead_of(requests.allocated, allocated)
+    patch.instead_of(requests.allocated, allocated)
 
 
 @rm_mutant(
@@ -38,7 +38,7 @@ def _(inside: Inside) -> None:
     "An ask that is not answered soon is withdrawn.",
     breaks=("SI-ASK-021",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     asked: dict[str, float] = {}
 
     def handle(original: Any, rm: ResourceManager, events: Iterable[Event], now: float) -> Any:
@@ -60,13 +60,13 @@ def _(inside: Inside) -> None:
             del asked[key]
             container = rm.state.cluster.find(key)
             if container is not None and container.state is ContainerState.WAITING:
-                inside.fires()
+                patch.fires()
                 effects += containers.give_up(rm.state, container)
         return [*effects, *original(rm, now)]
 
-    inside.instead_of(ResourceManager.handle, handle)
-    inside.instead_of(ResourceManager.next_deadline, next_deadline)
-    inside.instead_of(ResourceManager.handle_timeout, handle_timeout)
+    patch.instead_of(ResourceManager.handle, handle)
+    patch.instead_of(ResourceManager.next_deadline, next_deadline)
+    patch.instead_of(ResourceManager.handle_timeout, handle_timeout)
 
 
 @rm_variant(
@@ -76,12 +76,12 @@ def _(inside: Inside) -> None:
 )
 @instead_of(requests.rejected)
 def _(
-    inside: Inside, original: _Rejects, state: State, event: RejectedRequest, now: float
+    patch: Patch, original: _Rejects, state: State, event: RejectedRequest, now: float
 ) -> list[Effect]:
     container = state.cluster.find(event.key)
     if container is None or container.state is not ContainerState.WAITING:
         return original(state, event, now)
-    inside.fires()
+    patch.fires()
     application = container.application
     again = containers.create(state.cluster, application, container.group)
     containers.forget(state, container)
@@ -94,16 +94,16 @@ def _(
     "What is sent waits for the next of the batches.",
     areas=("NODE", "APP", "ASK"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def send(
         original: Callable[[Connection, str, Message], None],
         connection: Connection,
         method: str,
         message: Message,
     ) -> None:
-        inside.fires()
+        patch.fires()
         loop = asyncio.get_running_loop()
         batch = (loop.time() // _BATCH + 1) * _BATCH
         loop.call_at(batch, original, connection, method, message)
 
-    inside.instead_of(Connection.send, send)
+    patch.instead_of(Connection.send, send)

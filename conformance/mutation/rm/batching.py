@@ -14,8 +14,8 @@ from sirm.core.model import Effect, Update
 from sirm.core.state import State
 from sirm.shell.connection import Connection
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_variant
+from mutation.patching import Patch, instead_of
 from mutation.rm.messages import Requests
 
 Send: TypeAlias = Callable[[Connection, str, Message], None]
@@ -26,22 +26,22 @@ _STOPPING: Final = 0.5  # seconds
 
 @rm_variant("rm-sends-late", "Every message on an update stream is sent 0.3 s later.")
 @instead_of(Connection.send)
-def _(inside: Inside, original: Send, self: Connection, method: str, message: Message) -> None:
-    inside.fires()
+def _(patch: Patch, original: Send, self: Connection, method: str, message: Message) -> None:
+    patch.fires()
     asyncio.get_running_loop().call_later(_LATE, original, self, method, message)
 
 
 @rm_variant("rm-sends-elements-one-by-one", "Every element has a message of its own.")
 @instead_of(Codec.requests)
 def _(
-    inside: Inside, original: Requests, codec: Codec, updates: Iterable[Update], rm_id: str
+    patch: Patch, original: Requests, codec: Codec, updates: Iterable[Update], rm_id: str
 ) -> Iterator[tuple[str, Message]]:
-    inside.fires()
+    patch.fires()
     yield from chain.from_iterable(original(codec, [one], rm_id) for one in updates)
 
 
 @rm_variant("rm-batches", "What is sent within 0.1 s on a stream is sent in one message.")
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     batches: dict[tuple[Connection, str], Any] = {}
 
     def send(original: Send, self: Connection, method: str, message: Any) -> None:
@@ -54,13 +54,13 @@ def _(inside: Inside) -> None:
         if place in batches and _named(batches[place]) & _named(message):
             flush()  # lists of one message have no order
         if place in batches:
-            inside.fires()
+            patch.fires()
             batches[place].MergeFrom(message)
         else:
             batches[place] = message
             asyncio.get_running_loop().call_later(_BATCH, flush)
 
-    inside.instead_of(Connection.send, send)
+    patch.instead_of(Connection.send, send)
 
 
 def _named(message: Any) -> set[str]:
@@ -76,7 +76,7 @@ def _named(message: Any) -> set[str]:
 
 
 @rm_variant("rm-containers-stop-slowly", "A container takes at least 0.5 s to stop.")
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def stop(
         original: Callable[[State, Container, float], list[Effect]],
         state: State,
@@ -84,8 +84,8 @@ def _(inside: Inside) -> None:
         now: float,
     ) -> list[Effect]:
         if container.group.stopping < _STOPPING:
-            inside.fires()
+            patch.fires()
             container.group = replace(container.group, stopping=_STOPPING)
         return original(state, container, now)
 
-    inside.instead_of(containers.stop, stop)
+    patch.instead_of(containers.stop, stop)

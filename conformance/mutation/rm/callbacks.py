@@ -13,8 +13,8 @@ from sirm.shell.connection import Connection
 from sirm.shell.instance import Instance
 from siwire.ext import extension_pb2 as ext
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
+from mutation.patching import Patch, instead_of
 
 Called: TypeAlias = Callable[[Instance, ext.ToRm], ext.FromRm.Answer]
 Read: TypeAlias = Callable[[codec.CallbackCodec, State, ext.ToRm], codec.Reply]
@@ -26,11 +26,11 @@ Read: TypeAlias = Callable[[codec.CallbackCodec, State, ext.ToRm], codec.Reply]
     breaks=("SI-CB-006",),
 )
 @instead_of(callbacks.preemption_predicate)
-def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | None:
+def _(patch: Patch, original: Callable[..., int | None], *args: Any) -> int | None:
     index, start = original(*args), args[-1]
     if index is None or index == start:
         return index
-    inside.fires()
+    patch.fires()
     return int(start)
 
 
@@ -40,11 +40,11 @@ def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | 
     breaks=("SI-CB-006",),
 )
 @instead_of(callbacks.preemption_predicate)
-def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | None:
+def _(patch: Patch, original: Callable[..., int | None], *args: Any) -> int | None:
     index, start = original(*args), args[-1]
     if index is None or index == start:
         return index
-    inside.fires()
+    patch.fires()
     return None
 
 
@@ -54,10 +54,10 @@ def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | 
     breaks=("SI-CB-006",),
 )
 @instead_of(callbacks.preemption_predicate)
-def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | None:
+def _(patch: Patch, original: Callable[..., int | None], *args: Any) -> int | None:
     start = int(args[-1])
     if original(*args) != start:
-        inside.fires()
+        patch.fires()
     return start
 
 
@@ -66,15 +66,15 @@ def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | 
     "An eviction check leaves the capacity of the node to the scheduler.",
     areas=("CB",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def fits(
         original: Callable[[Resource, Resource], bool], need: Resource, available: Resource
     ) -> bool:
         if not original(need, available):
-            inside.fires()
+            patch.fires()
         return True
 
-    inside.instead_of(callbacks.fits, fits)
+    patch.instead_of(callbacks.fits, fits)
 
 
 @rm_mutant(
@@ -82,17 +82,17 @@ def _(inside: Inside) -> None:
     "Each report of a container state has its ask sent again.",
     breaks=("SI-CB-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def reported(instance: Instance, call: ext.ToRm) -> None:
         del call
-        inside.fires()
+        patch.fires()
         state = instance.rm.state
         for one in state.cluster.containers.values():
             if one.state is ContainerState.WAITING and one.key in state.knowledge.sent:
                 state.knowledge.report(one)
         instance.handle([])
 
-    _on_container_state(inside, reported)
+    _on_container_state(patch, reported)
 
 
 @rm_mutant(
@@ -100,27 +100,27 @@ def _(inside: Inside) -> None:
     "A container state that repeats the last one ends the connection.",
     breaks=("SI-CB-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     known: set[bytes] = set()
 
     def reported(instance: Instance, call: ext.ToRm) -> None:
         del instance
         (payload,) = call.payloads
         if payload.data in known:
-            inside.fires()
+            patch.fires()
             raise ValueError("the container state has not changed")
         known.add(payload.data)
 
-    _on_container_state(inside, reported)
+    _on_container_state(patch, reported)
 
 
-def _on_container_state(inside: Inside, react: Callable[[Instance, ext.ToRm], None]) -> None:
+def _on_container_state(patch: Patch, react: Callable[[Instance, ext.ToRm], None]) -> None:
     def called(original: Called, instance: Instance, call: ext.ToRm) -> ext.FromRm.Answer:
         if call.kind == ext.CONTAINER_STATE:
             react(instance, call)
         return original(instance, call)
 
-    inside.instead_of(Instance.answer_call, called)
+    patch.instead_of(Instance.answer_call, called)
 
 
 @rm_mutant(
@@ -129,13 +129,13 @@ def _on_container_state(inside: Inside, react: Callable[[Instance, ext.ToRm], No
     breaks=("SI-CB-011",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def reply(state: State, made: codec.Reply) -> codec.Reply:
         del state, made
-        inside.fires()
+        patch.fires()
         return codec.Reply(ok=False, text="there is no cache")
 
-    _answers(inside, ext.CACHE_SYNC, reply)
+    _answers(patch, ext.CACHE_SYNC, reply)
 
 
 @rm_mutant(
@@ -144,9 +144,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-CB-014",),
 )
 @instead_of(callbacks.predicate)
-def _(inside: Inside, original: Callable[[State, str, str], str], *args: Any) -> str:
+def _(patch: Patch, original: Callable[[State, str, str], str], *args: Any) -> str:
     if original(*args):
-        inside.fires()
+        patch.fires()
     return ""
 
 
@@ -156,8 +156,8 @@ def _(inside: Inside, original: Callable[[State, str, str], str], *args: Any) ->
     breaks=("SI-CB-014",),
 )
 @instead_of(callbacks.predicate)
-def _(inside: Inside, original: Callable[[State, str, str], str], *args: Any) -> str:
-    inside.fires()
+def _(patch: Patch, original: Callable[[State, str, str], str], *args: Any) -> str:
+    patch.fires()
     return original(*args) or "the predicates failed"
 
 
@@ -166,19 +166,19 @@ def _(inside: Inside, original: Callable[[State, str, str], str], *args: Any) ->
     "Callbacks are offered three tenths of a second after the registration.",
     areas=("CB",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def offer(
         original: Callable[[Connection], Coroutine[Any, Any, None]], connection: Connection
     ) -> None:
         async def offer_late() -> None:
             await asyncio.sleep(0.3)
-            inside.fires()
+            patch.fires()
             await original(connection)
 
         tasks.add(asyncio.get_running_loop().create_task(offer_late()))
 
     tasks: set[asyncio.Task[None]] = set()
-    inside.instead_of(Connection.offer_callbacks, offer)
+    patch.instead_of(Connection.offer_callbacks, offer)
 
 
 @rm_mutant(
@@ -187,8 +187,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-CFG-007",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
-    _changes_configuration_answer(inside, "oldConfig")
+def _(patch: Patch) -> None:
+    _changes_configuration_answer(patch, "oldConfig")
 
 
 @rm_mutant(
@@ -197,21 +197,21 @@ def _(inside: Inside) -> None:
     breaks=("SI-CFG-007",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
-    _changes_configuration_answer(inside, "reason")
+def _(patch: Patch) -> None:
+    _changes_configuration_answer(patch, "reason")
 
 
-def _changes_configuration_answer(inside: Inside, field: str) -> None:
+def _changes_configuration_answer(patch: Patch, field: str) -> None:
     """Leave a field of the answer empty."""
 
     def reply(state: State, made: codec.Reply) -> codec.Reply:
         del state
         if made.payload is not None and getattr(made.payload, field):
-            inside.fires()
+            patch.fires()
             made.payload.ClearField(field)
         return made
 
-    _answers(inside, ext.STORE_CONFIGURATION, reply)
+    _answers(patch, ext.STORE_CONFIGURATION, reply)
 
 
 @rm_mutant(
@@ -220,18 +220,18 @@ def _changes_configuration_answer(inside: Inside, field: str) -> None:
     breaks=("SI-CFG-007",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def reply(state: State, made: Any) -> codec.Reply:
         if not made.payload.success:
-            inside.fires()
+            patch.fires()
             state.cluster.configuration = "saved all the same"
         return made  # type: ignore[no-any-return]  # its payload has no type
 
-    _answers(inside, ext.STORE_CONFIGURATION, reply)
+    _answers(patch, ext.STORE_CONFIGURATION, reply)
 
 
 def _answers(
-    inside: Inside, kind: codec.Kind, change: Callable[[State, codec.Reply], codec.Reply]
+    patch: Patch, kind: codec.Kind, change: Callable[[State, codec.Reply], codec.Reply]
 ) -> None:
     """Change the answers to one kind of callback."""
 
@@ -241,4 +241,4 @@ def _answers(
         made = original(callback_codec, state, call)
         return change(state, made) if call.kind == kind else made
 
-    inside.instead_of(codec.CallbackCodec.reply, reply)
+    patch.instead_of(codec.CallbackCodec.reply, reply)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mutation.altering import Inside
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch
 from mutation.rm.messages import edit
 
 
@@ -12,12 +12,12 @@ from mutation.rm.messages import edit
     "Only the first message of a stream carries the rmID.",
     breaks=("SI-CONN-020",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def unnamed(_method: str, message: Any) -> bool:
         message.rmID = ""
         return True
 
-    edit(inside, unnamed)
+    edit(patch, unnamed)
 
 
 @rm_mutant(
@@ -25,11 +25,11 @@ def _(inside: Inside) -> None:
     "Requests with releases carry another rmID than the registration.",
     breaks=("SI-CONN-020",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def renamed(method: str, message: Any) -> bool:
         releases = method == "UpdateAllocation" and message.HasField("releases")
         if releases:
             message.rmID += "-2"
         return releases
 
-    edit(inside, renamed)
+    edit(patch, renamed)

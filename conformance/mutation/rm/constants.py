@@ -9,24 +9,24 @@ from sirm.core.model import Action, AddNode, ReportNode
 from sirm.shell import driver
 from siwire.constants import CREATION_TIME
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
+from mutation.patching import Patch, instead_of
 
 _Original = Callable[..., Any]
 _AREAS = ("REC", "FOR", "CONST")
 
 
-def _with_attributes(inside: Inside, alter: Callable[[Mapping[str, str]], dict[str, str]]) -> None:
+def _with_attributes(patch: Patch, alter: Callable[[Mapping[str, str]], dict[str, str]]) -> None:
     """Add nodes with other attributes."""
 
     def event(original: _Original, command: Any) -> Action:
         action: Action = original(command)
         if not isinstance(action, AddNode):
             return action
-        inside.fires()
+        patch.fires()
         return replace(action, attributes=alter(action.attributes))
 
-    inside.instead_of(driver.event, event)
+    patch.instead_of(driver.event, event)
 
 
 @rm_mutant(
@@ -34,8 +34,8 @@ def _with_attributes(inside: Inside, alter: Callable[[Mapping[str, str]], dict[s
     "The attribute with the partition of a node is called si/nodePartition.",
     breaks=("SI-CONST-001",),
 )
-def _(inside: Inside) -> None:
-    _with_attributes(inside, lambda _: {"si/nodePartition": "default"})
+def _(patch: Patch) -> None:
+    _with_attributes(patch, lambda _: {"si/nodePartition": "default"})
 
 
 @rm_mutant(
@@ -43,8 +43,8 @@ def _(inside: Inside) -> None:
     "Node attributes of the SI are sent under the domain si.io.",
     breaks=("SI-CONST-001",),
 )
-def _(inside: Inside) -> None:
-    _with_attributes(inside, lambda of: {**of, "si.io/hostname": "host", "si.io/rackname": "rack"})
+def _(patch: Patch) -> None:
+    _with_attributes(patch, lambda of: {**of, "si.io/hostname": "host", "si.io/rackname": "rack"})
 
 
 @rm_variant(
@@ -52,25 +52,25 @@ def _(inside: Inside) -> None:
     "Nodes have attributes under domains of others.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     others = {
         "kubernetes.io/hostname": "host",
         "topology.kubernetes.io/zone": "zone",
         "team": "one",
     }
-    _with_attributes(inside, lambda of: {**of, **others})
+    _with_attributes(patch, lambda of: {**of, **others})
 
 
-def _tagged(inside: Inside, alter: Callable[[str], str]) -> None:
+def _tagged(patch: Patch, alter: Callable[[str], str]) -> None:
     """Send tags under other keys."""
 
     def tags_of(original: _Original, labels: Mapping[str, str]) -> dict[str, str]:
         made = original(labels)
         if made:
-            inside.fires()
+            patch.fires()
         return {alter(key): value for key, value in made.items()}
 
-    inside.instead_of(tags.tags, tags_of)
+    patch.instead_of(tags.tags, tags_of)
 
 
 @rm_mutant(
@@ -78,8 +78,8 @@ def _tagged(inside: Inside, alter: Callable[[str], str]) -> None:
     "The group of tags is called Label.",
     breaks=("SI-CONST-001",),
 )
-def _(inside: Inside) -> None:
-    _tagged(inside, lambda key: key.replace("/label/", "/Label/"))
+def _(patch: Patch) -> None:
+    _tagged(patch, lambda key: key.replace("/label/", "/Label/"))
 
 
 @rm_mutant(
@@ -87,8 +87,8 @@ def _(inside: Inside) -> None:
     "Tags have the keys of the labels alone.",
     breaks=("SI-CONST-002",),
 )
-def _(inside: Inside) -> None:
-    _tagged(inside, lambda key: key.rpartition("/")[2])
+def _(patch: Patch) -> None:
+    _tagged(patch, lambda key: key.rpartition("/")[2])
 
 
 @rm_mutant(
@@ -96,12 +96,12 @@ def _(inside: Inside) -> None:
     "Tags have the group, then the domain.",
     breaks=("SI-CONST-002",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def group_first(key: str) -> str:
         domain, group, name = key.split("/")
         return f"{group}/{domain}/{name}"
 
-    _tagged(inside, group_first)
+    _tagged(patch, group_first)
 
 
 @rm_variant(
@@ -110,23 +110,23 @@ def _(inside: Inside) -> None:
     areas=_AREAS,
 )
 @instead_of(tags.tags)
-def _(inside: Inside, original: _Original, labels: Mapping[str, str]) -> dict[str, str]:
-    inside.fires()
+def _(patch: Patch, original: _Original, labels: Mapping[str, str]) -> dict[str, str]:
+    patch.fires()
     more = {CREATION_TIME: "1700000000", "example.org/team": "one"}
     return {**original(labels), **more, "kubernetes.io/label/app.example.org/name": "two"}
 
 
-def _with_capacity(inside: Inside, alter: Callable[[dict[str, int]], dict[str, int]]) -> None:
+def _with_capacity(patch: Patch, alter: Callable[[dict[str, int]], dict[str, int]]) -> None:
     """Create nodes with other resources."""
 
     def creation(original: _Original, *arguments: Any) -> list[ReportNode]:
-        inside.fires()
+        patch.fires()
         return [
             one if one.capacity is None else replace(one, capacity=alter(dict(one.capacity)))
             for one in original(*arguments)
         ]
 
-    inside.instead_of(nodes.creation, creation)
+    patch.instead_of(nodes.creation, creation)
 
 
 @rm_mutant(
@@ -134,8 +134,8 @@ def _with_capacity(inside: Inside, alter: Callable[[dict[str, int]], dict[str, i
     "Nodes have the resource cpu in place of vcore.",
     breaks=("SI-CONST-008",),
 )
-def _(inside: Inside) -> None:
-    _with_capacity(inside, lambda of: {"cpu" if name == "vcore" else name: of[name] for name in of})
+def _(patch: Patch) -> None:
+    _with_capacity(patch, lambda of: {"cpu" if name == "vcore" else name: of[name] for name in of})
 
 
 @rm_variant(
@@ -143,5 +143,5 @@ def _(inside: Inside) -> None:
     "Nodes have resources besides memory and vcore.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
-    _with_capacity(inside, lambda of: {**of, "pods": 110, "hugepages-2Mi": 0})
+def _(patch: Patch) -> None:
+    _with_capacity(patch, lambda of: {**of, "pods": 110, "hugepages-2Mi": 0})

@@ -11,8 +11,8 @@ from sirm.core.model import Effect, Release, Released, Resource, Update
 from sirm.core.state import State
 from sirm.core.states import ContainerState
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_variant
+from mutation.patching import Patch, instead_of
 
 Requests: TypeAlias = Callable[[Codec, Iterable[Update], str], Iterator[tuple[str, Message]]]
 
@@ -20,12 +20,12 @@ Requests: TypeAlias = Callable[[Codec, Iterable[Update], str], Iterator[tuple[st
 @rm_variant("rm-repeats-releases", "Every release is sent twice.")
 @instead_of(Codec.requests)
 def _(
-    inside: Inside, original: Requests, self: Codec, sent: Iterable[Update], rm_id: str
+    patch: Patch, original: Requests, self: Codec, sent: Iterable[Update], rm_id: str
 ) -> Iterator[tuple[str, Message]]:
     sent = list(sent)
     yield from original(self, sent, rm_id)
     if again := [one for one in sent if isinstance(one, Release)]:
-        inside.fires()
+        patch.fires()
         yield from original(self, again, rm_id)
 
 
@@ -33,7 +33,7 @@ def _(
     "rm-confirms-by-the-same-message",
     "A release without identity is confirmed by one message without identity.",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def release(
         original: Callable[[State, Released, float], list[Effect]],
         state: State,
@@ -43,13 +43,13 @@ def _(inside: Inside) -> None:
         effects = original(state, event, now)
         if event.key or event.identity:
             return effects
-        inside.fires()
+        patch.fires()
         confirmed = [one for one in effects if isinstance(one, Release)]
         others = [one for one in effects if one not in confirmed]
         everything = Release(event.application_id, "", "", event.termination)
         return [everything, *others] if confirmed else effects
 
-    inside.instead_of(releases.release, release)
+    patch.instead_of(releases.release, release)
 
 
 @rm_variant(
@@ -57,14 +57,14 @@ def _(inside: Inside) -> None:
     "When an application ends, its asks end with it and have no release of their own.",
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def end(
         original: Callable[[State, Application, float], list[Effect]],
         state: State,
         application: Application,
         now: float,
     ) -> list[Effect]:
-        inside.fires()
+        patch.fires()
         waiting = {
             key
             for key, one in application.containers.items()
@@ -73,18 +73,18 @@ def _(inside: Inside) -> None:
         effects = original(state, application, now)
         return [one for one in effects if not (isinstance(one, Release) and one.key in waiting)]
 
-    inside.instead_of(applications.end, end)
+    patch.instead_of(applications.end, end)
 
 
 @rm_variant("rm-reports-no-new-sizes", "A container that is resized is not reported.")
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def update(
         _original: Callable[[State, Container, Resource], list[Effect]],
         _state: State,
         _container: Container,
         _before: Resource,
     ) -> list[Effect]:
-        inside.fires()
+        patch.fires()
         return []
 
-    inside.instead_of(updates.update, update)
+    patch.instead_of(updates.update, update)

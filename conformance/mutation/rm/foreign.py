@@ -11,8 +11,8 @@ from sirm.core.model import ReportForeign, ReportNode
 from sirm.core.state import State
 from siwire.constants import FOREIGN
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch, instead_of
 
 _Original = Callable[..., Any]
 
@@ -23,7 +23,7 @@ _Original = Callable[..., Any]
     breaks=("SI-FOR-011",),
 )
 @instead_of(nodes.creation)
-def _(inside: Inside, original: _Original, state: State, node: Node) -> list[ReportNode]:
+def _(patch: Patch, original: _Original, state: State, node: Node) -> list[ReportNode]:
     reports: list[ReportNode] = original(state, node)
     free = dict(node.capacity)
     for one in state.cluster.foreign_on(node.node_id):
@@ -31,7 +31,7 @@ def _(inside: Inside, original: _Original, state: State, node: Node) -> list[Rep
             free[name] = free.get(name, 0) - amount
     if free == node.capacity:
         return reports
-    inside.fires()
+    patch.fires()
     return [replace(reports[0], capacity=free), *reports[1:]]
 
 
@@ -41,9 +41,9 @@ def _(inside: Inside, original: _Original, state: State, node: Node) -> list[Rep
     breaks=("SI-FOR-011",),
 )
 @instead_of(foreign.due)
-def _(inside: Inside, original: _Original, state: State) -> Iterator[ReportForeign]:
+def _(patch: Patch, original: _Original, state: State) -> Iterator[ReportForeign]:
     for _ in original(state):
-        inside.fires()
+        patch.fires()
     yield from ()
 
 
@@ -53,10 +53,10 @@ def _(inside: Inside, original: _Original, state: State) -> Iterator[ReportForei
     breaks=("SI-FOR-011",),
 )
 @instead_of(foreign.due)
-def _(inside: Inside, original: _Original, state: State) -> Iterator[ReportForeign]:
+def _(patch: Patch, original: _Original, state: State) -> Iterator[ReportForeign]:
     for one in original(state):
         if one.is_static:
-            inside.fires()
+            patch.fires()
         yield replace(one, is_static=False)
 
 
@@ -66,7 +66,7 @@ def _(inside: Inside, original: _Original, state: State) -> Iterator[ReportForei
     breaks=("SI-FOR-011",),
 )
 @instead_of(r2024_10.foreign)
-def _(inside: Inside, original: _Original, update: ReportForeign, request: Any) -> None:
+def _(patch: Patch, original: _Original, update: ReportForeign, request: Any) -> None:
     original(update, request)
-    inside.fires()
+    patch.fires()
     del request.allocations[-1].allocationTags[FOREIGN]

@@ -24,8 +24,8 @@ from sirm.core.model import (
 from sirm.core.state import State
 from sirm.core.states import ContainerState, ContainerTrigger
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
+from mutation.patching import Patch, instead_of
 
 Sum: TypeAlias = Callable[[Iterable[Group]], Resource | None]
 CreateMembers: TypeAlias = Callable[[Cluster, Application], None]
@@ -39,8 +39,8 @@ Record: TypeAlias = Callable[[Container], ContainerRecord]
     breaks=("SI-GANG-001",),
 )
 @instead_of(gangs.placeholder_sum)
-def _(inside: Inside, original: Sum, groups: Iterable[Group]) -> Resource | None:
-    inside.fires()
+def _(patch: Patch, original: Sum, groups: Iterable[Group]) -> Resource | None:
+    patch.fires()
     return original([replace(one, members=1) for one in groups])
 
 
@@ -50,8 +50,8 @@ def _(inside: Inside, original: Sum, groups: Iterable[Group]) -> Resource | None
     breaks=("SI-GANG-001",),
 )
 @instead_of(gangs.placeholder_sum)
-def _(inside: Inside, original: Sum, groups: Iterable[Group]) -> Resource | None:
-    inside.fires()
+def _(patch: Patch, original: Sum, groups: Iterable[Group]) -> Resource | None:
+    patch.fires()
     return original([one for one in groups if one.task_group][:1])
 
 
@@ -60,7 +60,7 @@ def _(inside: Inside, original: Sum, groups: Iterable[Group]) -> Resource | None
     "The real members of a gang are requested before its placeholders.",
     breaks=("SI-GANG-013",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def may_request(original: Callable[..., bool], *args: Any, **kwargs: Any) -> bool:
         del original, args, kwargs
         return True
@@ -68,11 +68,11 @@ def _(inside: Inside) -> None:
     def new_requests(original: NewRequests, state: State) -> Iterator[Update]:
         sent = list(original(state))
         if len(sent) > 1:
-            inside.fires()
+            patch.fires()
         yield from reversed(sent)
 
-    inside.instead_of(gangs.may_request, may_request)
-    inside.instead_of(reporting.new_requests, new_requests)
+    patch.instead_of(gangs.may_request, may_request)
+    patch.instead_of(reporting.new_requests, new_requests)
 
 
 @rm_mutant(
@@ -80,8 +80,8 @@ def _(inside: Inside) -> None:
     "The container that opens a gang has no placeholder.",
     breaks=("SI-GANG-013",),
 )
-def _(inside: Inside) -> None:
-    inside.instead_of(gangs.create_members, _with_members(inside, lambda count: count - 1))
+def _(patch: Patch) -> None:
+    patch.instead_of(gangs.create_members, _with_members(patch, lambda count: count - 1))
 
 
 @rm_mutant(
@@ -90,9 +90,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-014",),
 )
 @instead_of(gangs.is_complete)
-def _(inside: Inside, original: Callable[[Application], bool], application: Application) -> bool:
+def _(patch: Patch, original: Callable[[Application], bool], application: Application) -> bool:
     if application.missing_placeholders == 1:
-        inside.fires()
+        patch.fires()
         return True
     return original(application)
 
@@ -103,14 +103,14 @@ def _(inside: Inside, original: Callable[[Application], bool], application: Appl
     breaks=("SI-GANG-029",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def ask(original: Callable[..., None], record: ContainerRecord, message: Any) -> None:
         original(record, message)
         if record.placeholder:
             message.maxAllocations = 3
 
-    inside.instead_of(gangs.create_members, _with_members(inside, lambda count: count // 3))
-    inside.instead_of(parts.ask, ask)
+    patch.instead_of(gangs.create_members, _with_members(patch, lambda count: count // 3))
+    patch.instead_of(parts.ask, ask)
 
 
 @rm_mutant(
@@ -118,11 +118,11 @@ def _(inside: Inside) -> None:
     "A task group has one placeholder more than members.",
     breaks=("SI-GANG-029",),
 )
-def _(inside: Inside) -> None:
-    inside.instead_of(gangs.create_members, _with_members(inside, lambda count: count + 1))
+def _(patch: Patch) -> None:
+    patch.instead_of(gangs.create_members, _with_members(patch, lambda count: count + 1))
 
 
-def _with_members(inside: Inside, changed: Callable[[int], int]) -> Callable[..., None]:
+def _with_members(patch: Patch, changed: Callable[[int], int]) -> Callable[..., None]:
     def create_members(original: CreateMembers, cluster: Cluster, application: Application) -> None:
         workload = application.workload
         groups = [
@@ -130,7 +130,7 @@ def _with_members(inside: Inside, changed: Callable[[int], int]) -> Callable[...
             for one in workload.groups
         ]
         if tuple(groups) != workload.groups:
-            inside.fires()
+            patch.fires()
         application.workload = replace(workload, groups=tuple(groups))
         original(cluster, application)
         application.workload = workload
@@ -143,18 +143,18 @@ def _with_members(inside: Inside, changed: Callable[[int], int]) -> Callable[...
     "The release of a pending ask is carried out without a confirmation.",
     breaks=("SI-GANG-040",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def last_release(
         original: Callable[[State, Container], list[Release]], state: State, container: Container
     ) -> list[Release]:
         was_begun = container.key in state.knowledge.releases
         sent = original(state, container)
         if was_begun and not container.identity:
-            inside.fires()
+            patch.fires()
             return []
         return sent
 
-    inside.instead_of(confirmations.last_release, last_release)
+    patch.instead_of(confirmations.last_release, last_release)
 
 
 @rm_mutant(
@@ -164,11 +164,11 @@ def _(inside: Inside) -> None:
     revision="2021-02",
 )
 @instead_of(r2021_02.events)
-def _(inside: Inside, original: Callable[[Any], Iterator[FromScheduler]], message: Any) -> Any:
+def _(patch: Patch, original: Callable[[Any], Iterator[FromScheduler]], message: Any) -> Any:
     read = list(original(message))
     in_order = sorted(read, key=lambda one: not isinstance(one, UpdatedApplication))
     if in_order != read:
-        inside.fires()
+        patch.fires()
     return iter(in_order)
 
 
@@ -178,11 +178,11 @@ def _(inside: Inside, original: Callable[[Any], Iterator[FromScheduler]], messag
     breaks=("SI-GANG-049",),
 )
 @instead_of(requests.record)
-def _(inside: Inside, original: Record, container: Container) -> ContainerRecord:
+def _(patch: Patch, original: Record, container: Container) -> ContainerRecord:
     sent = original(container)
     if not sent.task_group or sent.placeholder:
         return sent
-    inside.fires()
+    patch.fires()
     return replace(sent, task_group="")
 
 
@@ -192,11 +192,11 @@ def _(inside: Inside, original: Record, container: Container) -> ContainerRecord
     breaks=("SI-GANG-049",),
 )
 @instead_of(requests.record)
-def _(inside: Inside, original: Record, container: Container) -> ContainerRecord:
+def _(patch: Patch, original: Record, container: Container) -> ContainerRecord:
     sent = original(container)
     if not sent.task_group or sent.placeholder:
         return sent
-    inside.fires()
+    patch.fires()
     return replace(sent, placeholder=True)
 
 
@@ -206,12 +206,12 @@ def _(inside: Inside, original: Record, container: Container) -> ContainerRecord
     breaks=("SI-GANG-049",),
 )
 @instead_of(requests.record)
-def _(inside: Inside, original: Record, container: Container) -> ContainerRecord:
+def _(patch: Patch, original: Record, container: Container) -> ContainerRecord:
     sent = original(container)
     first = container.application.workload.groups[0].task_group
     if not sent.placeholder or sent.task_group == first:
         return sent
-    inside.fires()
+    patch.fires()
     return replace(sent, task_group=first)
 
 
@@ -220,12 +220,12 @@ def _(inside: Inside, original: Record, container: Container) -> ContainerRecord
     "The first real container starts with the last placeholder, not with its own allocation.",
     breaks=("SI-GANG-050",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def start(original: Callable[..., list[Effect]], state: State, *args: Any) -> list[Effect]:
         effects = original(state, *args)
         container, node_id = args[:2]
         if container.placeholder and gangs.is_complete(container.application):
-            inside.fires()
+            patch.fires()
             for one in container.application.containers.values():
                 if one.state is ContainerState.WAITING and not one.placeholder:
                     one.move(ContainerTrigger.ALLOCATED)
@@ -233,7 +233,7 @@ def _(inside: Inside) -> None:
                     break
         return effects
 
-    inside.instead_of(members.start, start)
+    patch.instead_of(members.start, start)
 
 
 @rm_variant(
@@ -242,11 +242,11 @@ def _(inside: Inside) -> None:
     areas=("GANG", "CB"),
 )
 @instead_of(reporting.new_requests)
-def _(inside: Inside, original: NewRequests, state: State) -> Iterator[Update]:
+def _(patch: Patch, original: NewRequests, state: State) -> Iterator[Update]:
     for one in original(state):
         yield one
         if isinstance(one, RequestAllocation) and not one.container.placeholder:
-            inside.fires()
+            patch.fires()
             return
 
 
@@ -255,7 +255,7 @@ def _(inside: Inside, original: NewRequests, state: State) -> Iterator[Update]:
     "The releases of a gang that timed out are confirmed by one, for all of the application.",
     areas=("GANG",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def messages(
         original: Callable[..., Iterator[Any]], codec: Codec, updates: Iterable[Update], rm_id: str
     ) -> Iterator[Any]:
@@ -267,12 +267,12 @@ def _(inside: Inside) -> None:
         ]
         if not timed_out[1:]:
             return original(codec, sent, rm_id)
-        inside.fires()
+        patch.fires()
         everything = replace(timed_out[0], key="", identity="")
         others = [one for one in sent if one not in timed_out]
         return original(codec, [*others, everything], rm_id)
 
-    inside.instead_of(Codec.requests, messages)
+    patch.instead_of(Codec.requests, messages)
 
 
 @rm_variant(
@@ -281,12 +281,12 @@ def _(inside: Inside) -> None:
     areas=("GANG",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def messages(
         original: Callable[..., Iterator[Any]], codec: Codec, updates: Iterable[Update], rm_id: str
     ) -> Iterator[Any]:
         for one in sorted(updates, key=lambda one: isinstance(one, Release) and not one.identity):
-            inside.fires()
+            patch.fires()
             yield from original(codec, [one], rm_id)
 
-    inside.instead_of(Codec.requests, messages)
+    patch.instead_of(Codec.requests, messages)

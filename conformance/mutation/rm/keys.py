@@ -10,8 +10,8 @@ from sirm.core.model import ContainerRecord
 from sirm.shell import driver
 from siwire.ext import extension_pb2 as ext
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch, instead_of
 
 NewKey: TypeAlias = Callable[[Cluster, str], str]
 
@@ -21,15 +21,15 @@ NewKey: TypeAlias = Callable[[Cluster, str], str]
     "The containers of every application have the keys 1, 2 and so on.",
     breaks=("SI-ALLOC-017",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     numbers: Counter[str] = Counter()
 
     def new_key(_original: NewKey, _self: Cluster, name: str) -> str:
         numbers[name] += 1
-        inside.fires()
+        patch.fires()
         return str(numbers[name])
 
-    inside.instead_of(Cluster.new_key, new_key)
+    patch.instead_of(Cluster.new_key, new_key)
 
 
 @rm_mutant(
@@ -37,13 +37,13 @@ def _(inside: Inside) -> None:
     "All containers of an application are requested under the same key.",
     breaks=("SI-ALLOC-017",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def allocation(
         original: Callable[[ContainerRecord, Any], None], record: ContainerRecord, message: Any
     ) -> None:
         original(record, message)
         message.allocationKey = record.application_id
-        inside.fires()
+        patch.fires()
 
     def view(
         original: Callable[[Container], ext.ContainerView], container: Container
@@ -52,8 +52,8 @@ def _(inside: Inside) -> None:
         shown.allocation_key = shown.application_id
         return shown
 
-    inside.instead_of(parts.allocation, allocation)
-    inside.instead_of(driver.container_view, view)
+    patch.instead_of(parts.allocation, allocation)
+    patch.instead_of(driver.container_view, view)
 
 
 @rm_mutant(
@@ -62,8 +62,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-017",),
 )
 @instead_of(Cluster.new_key)
-def _(inside: Inside, original: NewKey, self: Cluster, name: str) -> str:
+def _(patch: Patch, original: NewKey, self: Cluster, name: str) -> str:
     if name in self.applications or not self.containers:
         return original(self, name)
-    inside.fires()
+    patch.fires()
     return next(iter(self.containers))

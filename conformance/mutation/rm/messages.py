@@ -7,12 +7,12 @@ from google.protobuf.message import Message
 from sirm.codec.codec import Codec
 from sirm.core.model import Update
 
-from mutation.altering import Inside
+from mutation.patching import Patch
 
 Requests: TypeAlias = Callable[[Codec, Iterable[Update], str], Iterator[tuple[str, Message]]]
 
 
-def edit(inside: Inside, edits: Callable[[str, Any], bool]) -> None:
+def edit(patch: Patch, edits: Callable[[str, Any], bool]) -> None:
     """Edit each message on an update stream, except for the first.
 
     ``edits`` gets the method and the message, and returns whether it changed something.
@@ -23,7 +23,7 @@ def edit(inside: Inside, edits: Callable[[str, Any], bool]) -> None:
     ) -> Iterator[tuple[str, Message]]:
         for method, message in original(codec, updates, rm_id):
             if edits(method, message):
-                inside.fires()
+                patch.fires()
             yield method, message
 
-    inside.instead_of(Codec.requests, requests)
+    patch.instead_of(Codec.requests, requests)

@@ -17,30 +17,30 @@ from sirm.core.model import (
 )
 from sirm.core.state import State
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
+from mutation.patching import Patch, instead_of
 
 _OLDEST: Final = "2021-02"
 _Starts = Callable[..., list[Effect]]
 
 
-def _creates(inside: Inside, *, usable: tuple[NodeAction, ...], cordoned: Any) -> None:
+def _creates(patch: Patch, *, usable: tuple[NodeAction, ...], cordoned: Any) -> None:
     """Create usable and cordoned nodes by these actions."""
 
     def creation_actions(_original: Any, _rules: Rules, node: Node) -> tuple[NodeAction, ...]:
         if usable != (NodeAction.CREATE,) or node.cordoned:
-            inside.fires()
+            patch.fires()
         actions: tuple[NodeAction, ...] = cordoned if node.cordoned else usable
         return actions
 
-    inside.instead_of(nodes.creation_actions, creation_actions)
+    patch.instead_of(nodes.creation_actions, creation_actions)
 
 
 @rm_mutant("rm-hides-cordoned-nodes", "A cordoned node is not reported.", breaks=("SI-NODE-014",))
 @instead_of(reporting.may_create)
-def _(inside: Inside, original: Callable[[State, Node], bool], state: State, node: Node) -> bool:
+def _(patch: Patch, original: Callable[[State, Node], bool], state: State, node: Node) -> bool:
     if node.cordoned:
-        inside.fires()
+        patch.fires()
         return False
     return original(state, node)
 
@@ -50,21 +50,21 @@ def _(inside: Inside, original: Callable[[State, Node], bool], state: State, nod
     "A cordoned node is created like any other.",
     breaks=("SI-NODE-014",),
 )
-def _(inside: Inside) -> None:
-    _creates(inside, usable=(NodeAction.CREATE,), cordoned=(NodeAction.CREATE,))
+def _(patch: Patch) -> None:
+    _creates(patch, usable=(NodeAction.CREATE,), cordoned=(NodeAction.CREATE,))
 
 
-def _updates_when_started(inside: Inside, update: Callable[[Node, str], ReportNode]) -> None:
+def _updates_when_started(patch: Patch, update: Callable[[Node, str], ReportNode]) -> None:
     """Send an update of the node of each container that starts, made from its key."""
 
     def start(
         original: _Starts, state: State, container: Container, node_id: str, *others: Any
     ) -> list[Effect]:
-        inside.fires()
+        patch.fires()
         effects = original(state, container, node_id, *others)
         return [*effects, update(state.cluster.nodes[node_id], container.key)]
 
-    inside.instead_of(containers.start, start)
+    patch.instead_of(containers.start, start)
 
 
 @rm_mutant(
@@ -73,12 +73,12 @@ def _updates_when_started(inside: Inside, update: Callable[[Node, str], ReportNo
     breaks=("SI-NODE-023",),
     revision=_OLDEST,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def update(node: Node, _key: str) -> ReportNode:
         left = {name: max(0, amount - 1) for name, amount in node.capacity.items()}
         return ReportNode(node.node_id, NodeAction.UPDATE, node.attributes, left)
 
-    _updates_when_started(inside, update)
+    _updates_when_started(patch, update)
 
 
 @rm_variant(
@@ -87,12 +87,12 @@ def _(inside: Inside) -> None:
     areas=("NODE",),
     revision=_OLDEST,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def update(node: Node, key: str) -> ReportNode:
         attributes = {**node.attributes, "si/local-images": key}
         return ReportNode(node.node_id, NodeAction.UPDATE, attributes, node.capacity)
 
-    _updates_when_started(inside, update)
+    _updates_when_started(patch, update)
 
 
 @rm_mutant(
@@ -100,7 +100,7 @@ def _(inside: Inside) -> None:
     "After a change of a node nothing new is reported until the change is answered.",
     breaks=("SI-NODE-024",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     waiting: list[Knowledge] = []  # in which a change of a node is unanswered
 
     def report(
@@ -111,12 +111,12 @@ def _(inside: Inside) -> None:
 
     def due(original: Callable[[State], list[Update]], state: State) -> list[Update]:
         if any(one is state.knowledge for one in waiting):
-            inside.fires()
+            patch.fires()
             return []
         return original(state)
 
-    inside.instead_of(nodes.report, report)  # of the RM
-    inside.instead_of(reporting.due, due)
+    patch.instead_of(nodes.report, report)  # of the RM
+    patch.instead_of(reporting.due, due)
 
 
 @rm_variant(
@@ -125,14 +125,14 @@ def _(inside: Inside) -> None:
     areas=("NODE",),
     revision=_OLDEST,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def resize(
         original: Callable[[State, ResizeNode], list[Effect]], state: State, event: ResizeNode
     ) -> list[Effect]:
-        inside.fires()
+        patch.fires()
         return original(state, replace(event, attributes={}))
 
-    inside.instead_of(nodes.resize, resize)
+    patch.instead_of(nodes.resize, resize)
 
 
 @rm_mutant(
@@ -142,9 +142,9 @@ def _(inside: Inside) -> None:
 )
 @instead_of(nodes.uncordon)
 def _(
-    inside: Inside, original: Callable[[State, str], list[Effect]], state: State, node_id: str
+    patch: Patch, original: Callable[[State, str], list[Effect]], state: State, node_id: str
 ) -> list[Effect]:
-    inside.fires()
+    patch.fires()
     original(state, node_id)
     return []
 
@@ -154,9 +154,9 @@ def _(
     "Every node is created draining, and a usable one is left so.",
     breaks=("SI-NODE-041",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     draining = (NodeAction.CREATE_DRAIN,)
-    _creates(inside, usable=draining, cordoned=draining)
+    _creates(patch, usable=draining, cordoned=draining)
 
 
 @rm_mutant(
@@ -164,9 +164,9 @@ def _(inside: Inside) -> None:
     "A cordoned node is created draining, and undrained at once.",
     breaks=("SI-NODE-014",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     undrained = (NodeAction.CREATE_DRAIN, NodeAction.DRAIN_TO_SCHEDULABLE)
-    _creates(inside, usable=(NodeAction.CREATE,), cordoned=undrained)
+    _creates(patch, usable=(NodeAction.CREATE,), cordoned=undrained)
 
 
 @rm_variant(
@@ -174,9 +174,9 @@ def _(inside: Inside) -> None:
     "Every node is created draining, and a usable one undrained afterwards.",
     areas=("NODE",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     undrained = (NodeAction.CREATE_DRAIN, NodeAction.DRAIN_TO_SCHEDULABLE)
-    _creates(inside, usable=undrained, cordoned=(NodeAction.CREATE_DRAIN,))
+    _creates(patch, usable=undrained, cordoned=(NodeAction.CREATE_DRAIN,))
 
 
 @rm_variant(
@@ -184,9 +184,9 @@ def _(inside: Inside) -> None:
     "A cordoned node is created and then drained, as before 2023-08.",
     areas=("NODE",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     drained = (NodeAction.CREATE, NodeAction.DRAIN_NODE)
-    _creates(inside, usable=(NodeAction.CREATE,), cordoned=drained)
+    _creates(patch, usable=(NodeAction.CREATE,), cordoned=drained)
 
 
 @rm_variant(
@@ -194,7 +194,7 @@ def _(inside: Inside) -> None:
     "A cordoned node is undrained at once, and refused whenever a placement is asked for.",
     areas=("NODE",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def may_run_on(
         original: Callable[[State, Container, str], bool],
         state: State,
@@ -205,5 +205,5 @@ def _(inside: Inside) -> None:
         return is_known and not state.cluster.nodes[node_id].cordoned
 
     undrained = (NodeAction.CREATE_DRAIN, NodeAction.DRAIN_TO_SCHEDULABLE)
-    _creates(inside, usable=(NodeAction.CREATE,), cordoned=undrained)
-    inside.instead_of(containers.may_run_on, may_run_on)
+    _creates(patch, usable=(NodeAction.CREATE,), cordoned=undrained)
+    patch.instead_of(containers.may_run_on, may_run_on)

@@ -17,56 +17,56 @@ from sirm.shell.connection import Connection
 from siwire import Revision, rpc
 from siwire.ext import extension_pb2 as ext
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_variant
+from mutation.patching import Patch, instead_of
 
 OfConnection: TypeAlias = Callable[[Connection], Awaitable[None]]
 Send: TypeAlias = Callable[[Connection, str, Message], None]
 
 
 @rm_variant("rm-reports-nodes-first", "Nodes are reported before applications, on other streams.")
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def due(original: Callable[[State], list[Update]], state: State) -> list[Update]:
-        inside.fires()
+        patch.fires()
         return sorted(original(state), key=lambda one: not isinstance(one, ReportNode))
 
     def codec(original: Callable[[Revision], Codec], revision: Revision) -> Codec:
         usual = original(revision)
         return replace(usual, readers=dict(reversed(list(usual.readers.items()))))
 
-    inside.instead_of(reporting.due, due)
-    inside.instead_of(codec_for, codec)
+    patch.instead_of(reporting.due, due)
+    patch.instead_of(codec_for, codec)
 
 
 @rm_variant("rm-updates-each-new-node", "Each node is created and then updated to what it is.")
 @instead_of(nodes.creation)
 def _(
-    inside: Inside, original: Callable[[State, Node], list[ReportNode]], state: State, node: Node
+    patch: Patch, original: Callable[[State, Node], list[ReportNode]], state: State, node: Node
 ) -> list[ReportNode]:
-    inside.fires()
+    patch.fires()
     update = ReportNode(node.node_id, NodeAction.UPDATE, node.attributes, node.capacity)
     return [*original(state, node), update]
 
 
 @rm_variant("rm-repeats-requests", "Each message with a request is sent twice.")
 @instead_of(Connection.send)
-def _(inside: Inside, original: Send, self: Connection, method: str, message: Any) -> None:
+def _(patch: Patch, original: Send, self: Connection, method: str, message: Any) -> None:
     original(self, method, message)
     asked = message.allocations if method == "UpdateAllocation" else ()
     if asked and not any(one.nodeID for one in asked):
-        inside.fires()
+        patch.fires()
         original(self, method, message)
 
 
 @rm_variant("rm-random-keys", "Keys are random; they contain no name of an application.")
 @instead_of(Cluster.new_key)
-def _(inside: Inside, _original: Callable[[Cluster, str], str], _self: Cluster, _name: str) -> str:
-    inside.fires()
+def _(patch: Patch, _original: Callable[[Cluster, str], str], _self: Cluster, _name: str) -> str:
+    patch.fires()
     return str(uuid4())
 
 
 @rm_variant("rm-old-streams-end-late", "The streams of an RM that restarts end after 0.5 s.")
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     ending = set()
 
     async def close(original: OfConnection, self: Connection) -> None:
@@ -75,34 +75,34 @@ def _(inside: Inside) -> None:
             await original(self)
 
         self._is_over = True
-        inside.fires()
+        patch.fires()
         ending.add(asyncio.create_task(later()))
 
-    inside.instead_of(Connection.close, close)
+    patch.instead_of(Connection.close, close)
 
 
 @rm_variant("rm-registers-twice", "Every registration is repeated before the streams are opened.")
 @instead_of(Connection.register)
-async def _(inside: Inside, original: OfConnection, self: Connection) -> None:
+async def _(patch: Patch, original: OfConnection, self: Connection) -> None:
     method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
     call = rpc.callable_for(self._channel, method)
     await call(self._codec.register(self._identity))
-    inside.fires()
+    patch.fires()
     await original(self)
 
 
 @rm_variant("rm-without-callbacks", "An RM without the extension offers no callbacks.")
 @instead_of(Connection.offer_callbacks)
-async def _(inside: Inside, _original: OfConnection, _self: Connection) -> None:
-    inside.fires()
+async def _(patch: Patch, _original: OfConnection, _self: Connection) -> None:
+    patch.fires()
 
 
 @rm_variant("rm-without-gangs", "An RM runs no gangs.", received=("--without", "gang"))
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def workload(original: Callable[[ext.Workload], Workload], message: ext.Workload) -> Workload:
-        inside.fires()
+        patch.fires()
         if any(group.task_group for group in message.groups):
             raise RefusedError("this RM runs no gangs")
         return original(message)
 
-    inside.instead_of(driver.workload, workload)
+    patch.instead_of(driver.workload, workload)

@@ -24,8 +24,8 @@ from sirm.core.state import State
 from sirm.shell.connection import Connection
 from sirm.shell.machine import Machine
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
+from mutation.patching import Patch, instead_of
 
 _AREAS: Final = ("CONN", "REG", "REC", "FOR", "CONST")
 _MOMENT: Final = 0.05  # seconds until a message has been sent
@@ -40,8 +40,8 @@ _Original = Callable[..., Any]
     revision="2021-02",
 )
 @instead_of(registration.resync)
-def _(inside: Inside, _original: _Original, _state: State, _now: float) -> list[Effect]:
-    inside.fires()
+def _(patch: Patch, _original: _Original, _state: State, _now: float) -> list[Effect]:
+    patch.fires()
     return []
 
 
@@ -51,7 +51,7 @@ def _(inside: Inside, _original: _Original, _state: State, _now: float) -> list[
     breaks=("SI-CONN-011",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     resyncs: list[float] = []
 
     def resync(original: _Original, state: State, now: float) -> Any:
@@ -61,11 +61,11 @@ def _(inside: Inside) -> None:
     def register(original: _Original, identity: Identity, message: Any) -> None:
         original(identity, message)
         if resyncs:
-            inside.fires()
+            patch.fires()
             message.rmID += "-again"
 
-    inside.instead_of(registration.resync, resync)
-    inside.instead_of(parts.plain_registration, register)
+    patch.instead_of(registration.resync, resync)
+    patch.instead_of(parts.plain_registration, register)
 
 
 @rm_mutant(
@@ -73,15 +73,15 @@ def _(inside: Inside) -> None:
     "An RM opens an aborted stream again and does not register.",
     breaks=("SI-CONN-013",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def read(original: _Original, connection: Connection, name: str, call: Any) -> None:
         try:
             await original(connection, name, call)
         except grpc.aio.AioRpcError:
-            inside.fires()
+            patch.fires()
             connection.open(name)  # as it does after a registration
 
-    inside.instead_of(Connection.read, read)
+    patch.instead_of(Connection.read, read)
 
 
 @rm_mutant(
@@ -89,17 +89,17 @@ def _(inside: Inside) -> None:
     "An RM opens an aborted stream again, and then registers.",
     breaks=("SI-CONN-013",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     async def read(original: _Original, connection: Connection, name: str, call: Any) -> None:
         try:
             await original(connection, name, call)
         except grpc.aio.AioRpcError:
-            inside.fires()
+            patch.fires()
             connection.open(name)  # as it does after a registration
             await asyncio.sleep(_MOMENT)
             raise
 
-    inside.instead_of(Connection.read, read)
+    patch.instead_of(Connection.read, read)
 
 
 @rm_mutant(
@@ -108,10 +108,10 @@ def _(inside: Inside) -> None:
     breaks=("SI-REG-009",),
 )
 @instead_of(knowledge.complete_report)
-def _(inside: Inside, original: _Original, cluster: Cluster) -> Any:
+def _(patch: Patch, original: _Original, cluster: Cluster) -> Any:
     known = original(cluster)
     if known.waiting:
-        inside.fires()
+        patch.fires()
         known.waiting.clear()
     return known
 
@@ -122,9 +122,9 @@ def _(inside: Inside, original: _Original, cluster: Cluster) -> Any:
     breaks=("SI-REG-009",),
 )
 @instead_of(reporting.existing_allocations)
-def _(inside: Inside, original: _Original, state: State) -> Iterator[Update]:
+def _(patch: Patch, original: _Original, state: State) -> Iterator[Update]:
     for update in original(state):
-        inside.fires()
+        patch.fires()
         yield requests.request(state.cluster.containers[update.container.key])
         yield update
 
@@ -135,9 +135,9 @@ def _(inside: Inside, original: _Original, state: State) -> Iterator[Update]:
     breaks=("SI-REG-009",),
 )
 @instead_of(reporting.existing_allocations)
-def _(inside: Inside, original: _Original, state: State) -> Iterator[Update]:
+def _(patch: Patch, original: _Original, state: State) -> Iterator[Update]:
     for _ in original(state):
-        inside.fires()
+        patch.fires()
     yield from ()
 
 
@@ -147,23 +147,23 @@ def _(inside: Inside, original: _Original, state: State) -> Iterator[Update]:
     breaks=("SI-REG-010",),
 )
 @instead_of(Machine.fail_over)
-async def _(inside: Inside, original: _Original, machine: Machine) -> None:
-    inside.fires()
+async def _(patch: Patch, original: _Original, machine: Machine) -> None:
+    patch.fires()
     identity = machine.identity
     machine.identity = replace(identity, rm_id=f"{identity.rm_id}-2")
     await original(machine)
 
 
-def _reports_if(inside: Inside, may_be: Callable[[State, Container], bool]) -> None:
+def _reports_if(patch: Patch, may_be: Callable[[State, Container], bool]) -> None:
     """Report existing allocations under this condition."""
 
     def reported(original: _Original, state: State, container: Container) -> bool:
         it_may = may_be(state, container)
         if it_may and not original(state, container):
-            inside.fires()
+            patch.fires()
         return it_may
 
-    inside.instead_of(reporting.may_be_reported, reported)
+    patch.instead_of(reporting.may_be_reported, reported)
 
 
 @rm_mutant(
@@ -171,22 +171,22 @@ def _reports_if(inside: Inside, may_be: Callable[[State, Container], bool]) -> N
     "Applications are added once their existing allocations have been reported.",
     breaks=("SI-REC-005",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def new_applications(original: _Original, state: State) -> Any:
         return () if state.knowledge.existing else original(state)
 
-    inside.instead_of(reporting.new_applications, new_applications)
-    _reports_if(inside, lambda state, one: state.accepts_node(one.node_id))
+    patch.instead_of(reporting.new_applications, new_applications)
+    _reports_if(patch, lambda state, one: state.accepts_node(one.node_id))
 
 
-def _created_draining(inside: Inside, may_undrain: Callable[[State, str], bool]) -> None:
+def _created_draining(patch: Patch, may_undrain: Callable[[State, str], bool]) -> None:
     """Create each node draining, and undrain it under this condition."""
     draining: set[str] = set()
 
     def actions(original: _Original, rules: Rules, node: Node) -> Any:
         if node.cordoned:
             return original(rules, node)
-        inside.fires()
+        patch.fires()
         draining.add(node.node_id)
         return (NodeAction.CREATE_DRAIN,)
 
@@ -199,8 +199,8 @@ def _created_draining(inside: Inside, may_undrain: Callable[[State, str], bool])
                 updates.append(ReportNode(node_id, NodeAction.DRAIN_TO_SCHEDULABLE))
         return updates
 
-    inside.instead_of(nodes.creation_actions, actions)
-    inside.instead_of(reporting.due, due)
+    patch.instead_of(nodes.creation_actions, actions)
+    patch.instead_of(reporting.due, due)
 
 
 def _is_filled(state: State, node_id: str) -> bool:
@@ -212,8 +212,8 @@ def _is_filled(state: State, node_id: str) -> bool:
     "Nodes are created draining, filled with what runs there, and undrained.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
-    _created_draining(inside, _is_filled)
+def _(patch: Patch) -> None:
+    _created_draining(patch, _is_filled)
 
 
 @rm_mutant(
@@ -221,8 +221,8 @@ def _(inside: Inside) -> None:
     "Nodes with containers are created draining, and stay so.",
     breaks=("SI-REC-009",),
 )
-def _(inside: Inside) -> None:
-    _created_draining(inside, lambda state, node_id: not state.cluster.on_node(node_id))
+def _(patch: Patch) -> None:
+    _created_draining(patch, lambda state, node_id: not state.cluster.on_node(node_id))
 
 
 @rm_mutant(
@@ -231,9 +231,9 @@ def _(inside: Inside) -> None:
     " wait for that.",
     breaks=("SI-REC-009",),
 )
-def _(inside: Inside) -> None:
-    _created_draining(inside, lambda _state, _node_id: True)
-    inside.instead_of(reporting.will_be_reported, lambda _original, _state, _one: False)
+def _(patch: Patch) -> None:
+    _created_draining(patch, lambda _state, _node_id: True)
+    patch.instead_of(reporting.will_be_reported, lambda _original, _state, _one: False)
 
 
 @rm_variant(
@@ -241,8 +241,8 @@ def _(inside: Inside) -> None:
     "Nodes are created draining and undrained; what runs there is reported before any request.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
-    _created_draining(inside, lambda _state, _node_id: True)
+def _(patch: Patch) -> None:
+    _created_draining(patch, lambda _state, _node_id: True)
 
 
 @rm_variant(
@@ -250,24 +250,24 @@ def _(inside: Inside) -> None:
     "Nodes are created draining and filled later; requests do not wait for that.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
-    _created_draining(inside, _is_filled)
-    inside.instead_of(
+def _(patch: Patch) -> None:
+    _created_draining(patch, _is_filled)
+    patch.instead_of(
         reporting.will_be_reported, lambda _original, _state, _one: False
     )  # variants do that
 
 
-def _recovers_with(inside: Inside, alter: Callable[[ContainerRecord], ContainerRecord]) -> None:
+def _recovers_with(patch: Patch, alter: Callable[[ContainerRecord], ContainerRecord]) -> None:
     """Report existing allocations with other values."""
 
     def allocation(original: _Original, container: Container) -> ReportAllocation:
         reported: ReportAllocation = original(container)
         altered = alter(reported.container)
         if altered != reported.container:
-            inside.fires()
+            patch.fires()
         return replace(reported, container=altered)
 
-    inside.instead_of(requests.allocation, allocation)
+    patch.instead_of(requests.allocation, allocation)
 
 
 @rm_mutant(
@@ -275,8 +275,8 @@ def _recovers_with(inside: Inside, alter: Callable[[ContainerRecord], ContainerR
     "Existing allocations of placeholders are reported as real ones.",
     breaks=("SI-REC-010",),
 )
-def _(inside: Inside) -> None:
-    _recovers_with(inside, lambda record: replace(record, placeholder=False))
+def _(patch: Patch) -> None:
+    _recovers_with(patch, lambda record: replace(record, placeholder=False))
 
 
 @rm_mutant(
@@ -284,8 +284,8 @@ def _(inside: Inside) -> None:
     "Existing allocations of a gang are reported without their task group.",
     breaks=("SI-REC-010",),
 )
-def _(inside: Inside) -> None:
-    _recovers_with(inside, lambda record: replace(record, task_group=""))
+def _(patch: Patch) -> None:
+    _recovers_with(patch, lambda record: replace(record, task_group=""))
 
 
 @rm_mutant(
@@ -293,8 +293,8 @@ def _(inside: Inside) -> None:
     "Every existing allocation of a task group is reported as a placeholder.",
     breaks=("SI-REC-010",),
 )
-def _(inside: Inside) -> None:
-    _recovers_with(inside, lambda record: replace(record, placeholder=bool(record.task_group)))
+def _(patch: Patch) -> None:
+    _recovers_with(patch, lambda record: replace(record, placeholder=bool(record.task_group)))
 
 
 @rm_mutant(
@@ -302,8 +302,8 @@ def _(inside: Inside) -> None:
     "Existing allocations are reported without the tags of their requests.",
     breaks=("SI-REC-018",),
 )
-def _(inside: Inside) -> None:
-    _recovers_with(inside, lambda record: replace(record, tags={}))
+def _(patch: Patch) -> None:
+    _recovers_with(patch, lambda record: replace(record, tags={}))
 
 
 @rm_mutant(
@@ -311,8 +311,8 @@ def _(inside: Inside) -> None:
     "Existing allocations are reported without the priority of their requests.",
     breaks=("SI-REC-018",),
 )
-def _(inside: Inside) -> None:
-    _recovers_with(inside, lambda record: replace(record, priority=0))
+def _(patch: Patch) -> None:
+    _recovers_with(patch, lambda record: replace(record, priority=0))
 
 
 @rm_mutant(
@@ -320,8 +320,8 @@ def _(inside: Inside) -> None:
     "The existing allocation of an originator is reported without that flag.",
     breaks=("SI-REC-018",),
 )
-def _(inside: Inside) -> None:
-    _recovers_with(inside, lambda record: replace(record, originator=False))
+def _(patch: Patch) -> None:
+    _recovers_with(patch, lambda record: replace(record, originator=False))
 
 
 @rm_mutant(
@@ -329,12 +329,12 @@ def _(inside: Inside) -> None:
     "Existing allocations are reported with one more of memory.",
     breaks=("SI-REC-018",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def more(record: ContainerRecord) -> ContainerRecord:
         memory = record.resource.get("memory", 0) + 1
         return replace(record, resource={**record.resource, "memory": memory})
 
-    _recovers_with(inside, more)
+    _recovers_with(patch, more)
 
 
 @rm_mutant(
@@ -342,10 +342,8 @@ def _(inside: Inside) -> None:
     "Existing allocations do not wait for the verdict on their node.",
     breaks=("SI-REC-024",),
 )
-def _(inside: Inside) -> None:
-    _reports_if(
-        inside, lambda state, one: state.accepts_application(one.application.application_id)
-    )
+def _(patch: Patch) -> None:
+    _reports_if(patch, lambda state, one: state.accepts_application(one.application.application_id))
 
 
 @rm_mutant(
@@ -353,8 +351,8 @@ def _(inside: Inside) -> None:
     "Existing allocations do not wait for the verdict on their application.",
     breaks=("SI-REC-024",),
 )
-def _(inside: Inside) -> None:
-    _reports_if(inside, lambda state, one: state.accepts_node(one.node_id))
+def _(patch: Patch) -> None:
+    _reports_if(patch, lambda state, one: state.accepts_node(one.node_id))
 
 
 @rm_variant(
@@ -363,8 +361,8 @@ def _(inside: Inside) -> None:
     areas=_AREAS,
     departs_from=("SI-REC-024",),
 )
-def _(inside: Inside) -> None:
-    _reports_if(inside, lambda state, one: one.node_id in state.knowledge.nodes)
+def _(patch: Patch) -> None:
+    _reports_if(patch, lambda state, one: one.node_id in state.knowledge.nodes)
 
 
 @rm_variant(
@@ -373,10 +371,10 @@ def _(inside: Inside) -> None:
     areas=_AREAS,
 )
 @instead_of(reporting.new_applications)
-def _(inside: Inside, original: _Original, state: State) -> Any:
+def _(patch: Patch, original: _Original, state: State) -> Any:
     known = state.knowledge
     if known.new_nodes or not all(map(state.accepts_node, known.nodes)):
-        inside.fires()
+        patch.fires()
         return ()
     return original(state)
 
@@ -387,10 +385,10 @@ def _(inside: Inside, original: _Original, state: State) -> Any:
     areas=_AREAS,
 )
 @instead_of(knowledge.complete_report)
-def _(inside: Inside, original: _Original, cluster: Cluster) -> Knowledge:
+def _(patch: Patch, original: _Original, cluster: Cluster) -> Knowledge:
     for container in list(cluster.containers.values()):
         if not container.is_allocated and not container.application.is_over:
-            inside.fires()
+            patch.fires()
             _rename(cluster, container)
     return original(cluster)  # type: ignore[no-any-return]  # the function it replaces
 

@@ -9,8 +9,8 @@ from sirm.core.model import NodeAction, ReportNode
 from sirm.shell.connection import Connection
 from siwire import rpc
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch, instead_of
 
 Register: TypeAlias = Callable[[Connection], Awaitable[None]]
 
@@ -21,11 +21,11 @@ Register: TypeAlias = Callable[[Connection], Awaitable[None]]
     breaks=("SI-REG-011",),
 )
 @instead_of(Connection.register)
-async def _(inside: Inside, original: Register, self: Connection) -> None:
+async def _(patch: Patch, original: Register, self: Connection) -> None:
     early = ReportNode("early", NodeAction.CREATE, {}, {"memory": 1})
     ((name, message),) = self._codec.requests([early], self._identity.rm_id)
     method = rpc.methods(self._codec.revision)[name]
     with suppress(grpc.aio.AioRpcError):
         await rpc.callable_for(self._channel, method)(iter([message])).read()
-    inside.fires()
+    patch.fires()
     await original(self)

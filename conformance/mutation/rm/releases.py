@@ -9,8 +9,8 @@ from sirm.core.cluster import Container
 from sirm.core.model import Effect, Release, Termination
 from sirm.core.state import State
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch, instead_of
 
 CarryOut: TypeAlias = Callable[[State, Container, Termination, float], list[Effect]]
 LastRelease: TypeAlias = Callable[[State, Container], list[Release]]
@@ -22,11 +22,11 @@ LastRelease: TypeAlias = Callable[[State, Container], list[Release]]
     breaks=("SI-REL-008",),
 )
 @instead_of(confirmations.last_release)
-def _(inside: Inside, original: LastRelease, state: State, container: Container) -> list[Release]:
+def _(patch: Patch, original: LastRelease, state: State, container: Container) -> list[Release]:
     was_begun = container.key in state.knowledge.releases
     sent = original(state, container)
     if was_begun:
-        inside.fires()
+        patch.fires()
         return []
     return sent
 
@@ -36,16 +36,16 @@ def _(inside: Inside, original: LastRelease, state: State, container: Container)
     "A release of the scheduler is confirmed with the type STOPPED_BY_RM.",
     breaks=("SI-REL-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def confirmation(
         original: Callable[[Container, Termination], Release],
         container: Container,
         began: Termination,
     ) -> Release:
-        inside.fires()
+        patch.fires()
         return replace(original(container, began), termination=Termination.STOPPED_BY_RM)
 
-    inside.instead_of(confirmations.confirmation, confirmation)
+    patch.instead_of(confirmations.confirmation, confirmation)
 
 
 @rm_mutant(
@@ -53,14 +53,14 @@ def _(inside: Inside) -> None:
     "A release of the scheduler is confirmed, and the container keeps running.",
     breaks=("SI-REL-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def carry_out(
         _original: CarryOut, _state: State, container: Container, began: Termination, _now: float
     ) -> list[Effect]:
-        inside.fires()
+        patch.fires()
         return [confirmations.confirmation(container, began)]
 
-    inside.instead_of(releases.carry_out, carry_out)
+    patch.instead_of(releases.carry_out, carry_out)
 
 
 @rm_mutant(
@@ -68,13 +68,13 @@ def _(inside: Inside) -> None:
     "A release of a placeholder for a real container is neither carried out nor confirmed.",
     breaks=("SI-REL-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def carry_out(
         original: CarryOut, state: State, container: Container, began: Termination, now: float
     ) -> list[Effect]:
         if began is Termination.PLACEHOLDER_REPLACED:
-            inside.fires()
+            patch.fires()
             return []
         return original(state, container, began, now)
 
-    inside.instead_of(releases.carry_out, carry_out)
+    patch.instead_of(releases.carry_out, carry_out)

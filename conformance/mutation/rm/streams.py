@@ -11,8 +11,8 @@ from sirm.core.model import RequestAllocation
 from sirm.shell.connection import Connection
 from sirm.shell.instance import Instance
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch, instead_of
 
 Send: TypeAlias = Callable[[Connection, str, Message], None]
 Receive: TypeAlias = Callable[[Instance, str, Any], None]
@@ -23,7 +23,7 @@ Receive: TypeAlias = Callable[[Instance, str, Any], None]
     "On a stream no more responses are taken than messages were sent.",
     breaks=("SI-WIRE-005",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     left: Counter[tuple[Connection | None, str]] = Counter()
 
     def send(original: Send, self: Connection, method: str, message: Message) -> None:
@@ -32,13 +32,13 @@ def _(inside: Inside) -> None:
 
     def receive(original: Receive, self: Instance, method: str, message: Any) -> None:
         if not left[self._connection, method]:
-            inside.fires()
+            patch.fires()
             return
         left[self._connection, method] -= 1
         original(self, method, message)
 
-    inside.instead_of(Connection.send, send)
-    inside.instead_of(Instance.receive, receive)
+    patch.instead_of(Connection.send, send)
+    patch.instead_of(Instance.receive, receive)
 
 
 @rm_mutant(
@@ -46,12 +46,12 @@ def _(inside: Inside) -> None:
     "The next message on a stream is sent after the response to the one before.",
     breaks=("SI-WIRE-005",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     waiting: dict[tuple[Connection, str], deque[Message]] = {}
 
     def send(original: Send, self: Connection, method: str, message: Message) -> None:
         if (self, method) in waiting:
-            inside.fires()
+            patch.fires()
             waiting[self, method].append(message)
         else:
             waiting[self, method] = deque()
@@ -64,8 +64,8 @@ def _(inside: Inside) -> None:
             connection.send(method, due.popleft())
             waiting[connection, method].extend(due)
 
-    inside.instead_of(Connection.send, send)
-    inside.instead_of(Instance.receive, receive)
+    patch.instead_of(Connection.send, send)
+    patch.instead_of(Instance.receive, receive)
 
 
 @rm_mutant(
@@ -74,10 +74,10 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-007",),
 )
 @instead_of(Instance.receive)
-def _(inside: Inside, original: Receive, self: Instance, method: str, message: Any) -> None:
+def _(patch: Patch, original: Receive, self: Instance, method: str, message: Any) -> None:
     unknown: Any = UnknownFieldSet(message)
     if len(unknown):
-        inside.fires()
+        patch.fires()
     else:
         original(self, method, message)
 
@@ -88,12 +88,12 @@ def _(inside: Inside, original: Receive, self: Instance, method: str, message: A
     breaks=("SI-WIRE-012",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def ask(
         original: Callable[[RequestAllocation, Any], None], update: RequestAllocation, request: Any
     ) -> None:
         original(update, request)
         request.asks[-1].placementConstraint.SetInParent()
-        inside.fires()
+        patch.fires()
 
-    inside.instead_of(r2021_02.ask, ask)
+    patch.instead_of(r2021_02.ask, ask)

@@ -13,8 +13,8 @@ from sirm.shell import connection
 from sirm.shell.connection import Connection
 from siwire import REVISIONS, rpc
 
-from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
+from mutation.patching import Patch, instead_of
 from mutation.rm.messages import edit
 
 _FIELD_7: Final = b"\x3a\x02id"  # the identity of an allocation up to 2023-12
@@ -26,14 +26,14 @@ _FIELD_100: Final = b"\xa0\x06\x01"
     "Nodes have a field that no revision declares.",
     breaks=("SI-WIRE-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def extended(method: str, message: Any) -> bool:
         nodes = message.nodes if method == "UpdateNode" else ()
         for node in nodes:
             node.MergeFromString(_FIELD_100)
         return bool(nodes)
 
-    edit(inside, extended)
+    edit(patch, extended)
 
 
 @rm_mutant(
@@ -41,14 +41,14 @@ def _(inside: Inside) -> None:
     "A release of the RM has a type that no revision declares.",
     breaks=("SI-WIRE-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def undeclared(method: str, message: Any) -> bool:
         releases = message.releases.allocationsToRelease if method == "UpdateAllocation" else ()
         for release in releases:
             release.terminationType = 17
         return bool(releases)
 
-    edit(inside, undeclared)
+    edit(patch, undeclared)
 
 
 @rm_mutant(
@@ -56,14 +56,14 @@ def _(inside: Inside) -> None:
     "Requests have the identity of an older revision, whose number is reserved now.",
     breaks=("SI-WIRE-008",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def reserved(method: str, message: Any) -> bool:
         asks = message.allocations if method == "UpdateAllocation" else ()
         for ask in asks:
             ask.MergeFromString(_FIELD_7)
         return bool(asks)
 
-    edit(inside, reserved)
+    edit(patch, reserved)
 
 
 @rm_mutant(
@@ -72,8 +72,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-010",),
 )
 @instead_of(confirmations.origination)
-def _(inside: Inside, original: Callable[[Container], Release], container: Container) -> Release:
-    inside.fires()
+def _(patch: Patch, original: Callable[[Container], Release], container: Container) -> Release:
+    patch.fires()
     return replace(original(container), termination=Termination.UNSET)
 
 
@@ -82,14 +82,14 @@ def _(inside: Inside, original: Callable[[Container], Release], container: Conta
     "A node is reported without an action.",
     breaks=("SI-WIRE-010",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def unset(method: str, message: Any) -> bool:
         nodes = message.nodes if method == "UpdateNode" else ()
         for node in nodes:
             node.ClearField("action")
         return bool(nodes)
 
-    edit(inside, unset)
+    edit(patch, unset)
 
 
 @rm_mutant(
@@ -98,14 +98,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-012",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def both(message: Message) -> bytes:
         lax = lax_messages(REVISIONS["2021-02"]).UpdateRequest.FromString(
             message.SerializeToString()
         )
         for ask in lax.asks:
             ask.priority.priorityValue, ask.priority.priorityClassName = 1, "normal"
-            inside.fires()
+            patch.fires()
         written: bytes = lax.SerializeToString()
         return written
 
@@ -120,4 +120,4 @@ def _(inside: Inside) -> None:
         )
         self.begin(self.read(name, stream(connection.messages(outbox))))
 
-    inside.instead_of(Connection.open, open_)
+    patch.instead_of(Connection.open, open_)

@@ -16,10 +16,10 @@ from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.placement_profile import Order
 from sireference.core.states import TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.inside.releasing import application_of, key_of
 from mutation.mutant import variant
+from mutation.patching import instead_of
 
 
 def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
@@ -33,7 +33,7 @@ def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
     once_failed_by=("SI-ASK-017", "SI-ASK-022"),
     departs_from=("SI-APP-020", "SI-ASK-008", "SI-ASK-009"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     early: dict[tuple[int, str, str], dict[str, Any]] = {}
 
     def add(original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
@@ -42,7 +42,7 @@ def _(inside: Inside) -> None:
         is_there = partition is not None and ask.application_id in partition.applications
         if is_there or not is_proper or next(ask.resource.objections(), ""):
             return original(rm, ask, now)
-        inside.fires()
+        patch.fires()
         early.setdefault(place_of(rm, ask), {})[ask.key] = ask
         return []
 
@@ -68,9 +68,9 @@ def _(inside: Inside) -> None:
             effects.append(ReleasedAsk(rm.rm_id, over))
         return effects
 
-    inside.instead_of(asks.add, add)
-    inside.instead_of(applications.submit, submit)
-    inside.instead_of(releases.release, release)
+    patch.instead_of(asks.add, add)
+    patch.instead_of(applications.submit, submit)
+    patch.instead_of(releases.release, release)
 
 
 @variant(
@@ -79,8 +79,8 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-ASK-005", "SI-ALLOC-001"),
 )
 @instead_of(PendingAsk.order)
-def _(inside: Inside, original: Callable[..., Order], pending: PendingAsk) -> Order:
-    inside.fires()
+def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Order:
+    patch.fires()
     usual = original(pending)
     return Order(usual.descending_priority, -usual.number)
 
@@ -90,7 +90,7 @@ def _(inside: Inside, original: Callable[..., Order], pending: PendingAsk) -> Or
     "An ask goes to the newest of the nodes that may take it.",
     once_failed_by=("SI-ALLOC-001", "SI-NODE-026"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def find(original: Callable[..., Any], nodes: NodeIndex, profile: Any, need: Resource) -> Any:
         first = original(nodes, profile, need)
         if first is None or profile.affinity is not None:
@@ -100,10 +100,10 @@ def _(inside: Inside) -> None:
         ]
         last = max(fitting, key=lambda one: one.number)
         if last is not first:
-            inside.fires()
+            patch.fires()
         return last
 
-    inside.instead_of(NodeIndex.find, find)
+    patch.instead_of(NodeIndex.find, find)
 
 
 @variant(
@@ -112,8 +112,8 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-WIRE-005",),
 )
 @instead_of(Codec.responses)
-def _(inside: Inside, original: Callable[..., Any], codec: Any, method: str, answers: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], codec: Any, method: str, answers: Any) -> Any:
     if len(answers) > 1:
-        inside.fires()
+        patch.fires()
     for answer in answers:
         yield from original(codec, method, [answer])

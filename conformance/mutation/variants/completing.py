@@ -10,10 +10,10 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
 from siwire.r2023_12 import si_pb2 as si_before
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.main_revision import NAME, si
 from mutation.mutant import keep, variant
+from mutation.patching import instead_of
 
 _BEFORE: Final = "2023-12"  # identity and key differ
 _COMPLETED: Final = ApplicationState.COMPLETED
@@ -26,14 +26,14 @@ _on_the_wire: Final = partial(variant, revision=NAME)
     once_failed_by=("SI-GANG-044", "SI-GANG-045"),
     departs_from=("SI-GANG-069",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     received: dict[int, Any] = {}
 
     def waited(original: Callable[..., Any], partition: Any, application: Any, now: float) -> Any:
         effects: list[Effect] = original(partition, application, now)
         if not any(isinstance(one, ReleasedAllocation) for one in effects):
             return effects
-        inside.fires()
+        patch.fires()
         received[id(application)] = application
         name, why = application.application_id, "it waited for long enough"
         return [*effects, UpdatedApplication(partition.rm_id, name, _COMPLETED, now, why)]
@@ -47,8 +47,8 @@ def _(inside: Inside) -> None:
             return []
         return effects
 
-    inside.instead_of(application_lifecycle.completing_timeout, waited)
-    inside.instead_of(application_lifecycle.move, move)
+    patch.instead_of(application_lifecycle.completing_timeout, waited)
+    patch.instead_of(application_lifecycle.move, move)
 
 
 @_on_the_wire(
@@ -70,8 +70,8 @@ def _(response: si.ApplicationResponse) -> None:
     revision=_BEFORE,
 )
 @instead_of(Partition.new_identity)
-def _(inside: Inside, original: Callable[..., str], partition: Partition, ask: Ask) -> str:
-    inside.fires()
+def _(patch: Patch, original: Callable[..., str], partition: Partition, ask: Ask) -> str:
+    patch.fires()
     return f" größe/№ {original(partition, ask)}: «%s\\» "
 
 

@@ -8,11 +8,11 @@ from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation
 from sireference.core.registration import ResourceManagers
 from sireference.core.states import TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.lists import is_ask
 from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, variant
+from mutation.patching import instead_of
 
 _WHILE: Final = 1.2  # seconds
 _on_the_wire: Final = partial(variant, revision=NAME)
@@ -25,13 +25,13 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 )
 @instead_of(ResourceManagers.register)
 def _(
-    inside: Inside, original: Callable[..., Any], known: ResourceManagers, event: Any, now: float
+    patch: Patch, original: Callable[..., Any], known: ResourceManagers, event: Any, now: float
 ) -> list[Effect]:
     former = known.known(event.rm_id)
     ends = list(_ends(former)) if former is not None else []
     effects: list[Effect] = original(known, event, now)
     if ends:
-        inside.fires()
+        patch.fires()
     return [*effects, *ends]
 
 

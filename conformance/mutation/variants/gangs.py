@@ -14,10 +14,10 @@ from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
 from sireference.core.state.timers import Timers
 from sireference.core.states import ApplicationState, TerminationType
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.main_revision import NAME, si
 from mutation.mutant import variant
+from mutation.patching import instead_of
 
 _on_the_wire: Final = partial(variant, revision=NAME)
 
@@ -61,10 +61,10 @@ def _(request: si.ApplicationRequest) -> None:
     once_failed_by=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
 )
 @instead_of(submission.objections)
-def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
     yield from original(leaf, new)
     if new.placeholder_ask and new.gang_style not in {"hard", "soft"}:
-        inside.fires()
+        patch.fires()
         yield f"unknown gang style {new.gang_style!r}"
 
 
@@ -74,12 +74,12 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: An
     once_failed_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
 )
 @instead_of(placeholders.closed_gate)
-def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
     application = ask_group.application
     gathering = application.leaf.gathering
     is_younger = gathering.first() not in (None, application)
     if application.is_gathering and ask_group.key.is_placeholder and is_younger:
-        inside.fires()
+        patch.fires()
         return gathering.younger
     return original(partition, ask_group)
 
@@ -97,8 +97,8 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: A
     ),
 )
 @instead_of(properties.inherit)
-def _(inside: Inside, original: Callable[..., Any], above: Any, written: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, original: Callable[..., Any], above: Any, written: Any) -> Any:
+    patch.fires()
     found = original(above, written)
     return replace(found, sort_policy=written.sort_policy or SortPolicy.FAIR)
 
@@ -109,14 +109,14 @@ def _(inside: Inside, original: Callable[..., Any], above: Any, written: Any) ->
     once_failed_by=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
 )
 @instead_of(application_lifecycle.withdraw)
-def _(inside: Inside, original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
     application = asks[0].application if asks else None
     is_all = application is not None and len(asks) == len(application.pending)
     effects = original(partition, asks, *rest)
     received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
     if not is_all or not received:
         return effects
-    inside.fires()
+    patch.fires()
     one = replace(received[0], release=replace(received[0].release, key=""))
     return [one, *(effect for effect in effects if effect not in received)]
 
@@ -126,14 +126,14 @@ def _(inside: Inside, original: Original, partition: Any, asks: Any, *rest: Any)
     "Unused placeholders are released one by one, each after the last is gone.",
     once_failed_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def first_of(partition: Any, live: list[Any]) -> list[Effect]:
         open_ones = [one for one in live if one.open_release is TerminationType.TIMEOUT]
         left = [one for one in live if one.open_release is None and one.is_placeholder]
         if open_ones or not left:
             return []
         if len(left) > 1:
-            inside.fires()
+            patch.fires()
         release = partition.ask_for_release(left[0], TerminationType.TIMEOUT, "it is not needed")
         for one in left[1:]:
             partition.gangs[one.application].mark(one)
@@ -162,9 +162,9 @@ def _(inside: Inside) -> None:
             effects += first_of(partition, list(partition.allocations.of(application).values()))
         return effects
 
-    inside.instead_of(application_lifecycle.withdraw, withdraw)
-    inside.instead_of(completion.clear_up, clear_up)
-    inside.instead_of(allocation_end.end, end)
+    patch.instead_of(application_lifecycle.withdraw, withdraw)
+    patch.instead_of(completion.clear_up, clear_up)
+    patch.instead_of(allocation_end.end, end)
 
 
 @variant(
@@ -172,7 +172,7 @@ def _(inside: Inside) -> None:
     "A gang replaces one placeholder at a time.",
     once_failed_by=("SI-GANG-023",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
         application = ask_group.application
         gang = partition.gangs.get(application)
@@ -181,7 +181,7 @@ def _(inside: Inside) -> None:
             for live in partition.allocations.of(application).values()
         )
         if is_open and gang is not None and gang.replaceable.get(ask_group.key.replaces):
-            inside.fires()
+            patch.fires()
             return gang.unsettled
         return original(partition, ask_group)
 
@@ -192,8 +192,8 @@ def _(inside: Inside) -> None:
             ask_group.wake()
         return effects
 
-    inside.instead_of(placeholders.closed_gate, closed_gate)
-    inside.instead_of(allocation_end.end, end)
+    patch.instead_of(placeholders.closed_gate, closed_gate)
+    patch.instead_of(allocation_end.end, end)
 
 
 @variant(
@@ -202,6 +202,6 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-GANG-031",),
 )
 @instead_of(Timers.set)
-def _(inside: Inside, original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:
-    inside.fires()
+def _(patch: Patch, original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:
+    patch.fires()
     return original(timers, ceil(deadline), due)

@@ -19,9 +19,9 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
 from sireference.core.withdrawal import withdraw as withdrawal
 
-from mutation.altering import instead_of
-from mutation.inside import Inside, Original
+from mutation.inside import Original, Patch
 from mutation.mutant import variant
+from mutation.patching import instead_of
 
 _LATER = 1.2  # seconds
 
@@ -32,11 +32,11 @@ _LATER = 1.2  # seconds
     once_failed_by=("SI-ALLOC-008", "SI-ALLOC-013", "SI-ASK-027"),
 )
 @instead_of(updates.change)
-def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     effects = original(partition, live, *rest)
     if any(isinstance(one, RejectedAllocation) for one in effects):
         return effects
-    inside.fires()
+    patch.fires()
     echo = NewAllocation(partition.rm_id, live.record, live.application.leaf.name)
     return [echo, *effects]
 
@@ -48,9 +48,9 @@ def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any)
     departs_from=("SI-ALLOC-014", "SI-REC-025"),
 )
 @instead_of(updates.objections)
-def _(inside: Inside, original: Callable[..., Iterator[str]], *args: Any) -> Iterator[str]:
+def _(patch: Patch, original: Callable[..., Iterator[str]], *args: Any) -> Iterator[str]:
     yield from original(*args)
-    inside.fires()
+    patch.fires()
     yield "what is allocated stays as it is"
 
 
@@ -59,7 +59,7 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], *args: Any) -> Ite
     "The key of an ended allocation is never accepted again.",
     once_failed_by=("SI-ASK-028", "SI-REC-026"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     ended: dict[int, tuple[Any, set[str]]] = {}  # with the partition, in which the key is unique
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, *rest: Any) -> None:
@@ -74,7 +74,7 @@ def _(inside: Inside) -> None:
     ) -> Iterator[str]:
         yield from original(partition, application, ask)
         if is_over(partition, ask.key):
-            inside.fires()
+            patch.fires()
             yield "the allocation of this key is over"
 
     def objections_to_existing(
@@ -82,12 +82,12 @@ def _(inside: Inside) -> None:
     ) -> Iterator[str]:
         yield from original(partition, allocation, *rest)
         if is_over(partition, allocation.ask.key):
-            inside.fires()
+            patch.fires()
             yield "the allocation of this key is over"
 
-    inside.instead_of(Partition.unbook, unbook)
-    inside.instead_of(asks.objections, objections)
-    inside.instead_of(recovery.objections, objections_to_existing)
+    patch.instead_of(Partition.unbook, unbook)
+    patch.instead_of(asks.objections, objections)
+    patch.instead_of(recovery.objections, objections_to_existing)
 
 
 @variant(
@@ -96,7 +96,7 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-ASK-031",),
     departs_from=("SI-ASK-031",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def objections(
         original: Callable[..., Iterator[str]],
         partition: Any,
@@ -105,10 +105,10 @@ def _(inside: Inside) -> None:
     ) -> Iterator[str]:
         yield from original(partition, allocation, pending)
         if pending is not None:
-            inside.fires()
+            patch.fires()
             yield "it waits for a node, and gets one from the scheduler"
 
-    inside.instead_of(recovery.objections, objections)
+    patch.instead_of(recovery.objections, objections)
 
 
 @variant(
@@ -117,8 +117,8 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-FOR-002", "SI-FOR-004"),
 )
 @instead_of(foreign_allocations.report)
-def _(inside: Inside, _: Original, rm: Any, foreign: ForeignAllocation, __: float) -> list[Effect]:
-    inside.fires()
+def _(patch: Patch, _: Original, rm: Any, foreign: ForeignAllocation, __: float) -> list[Effect]:
+    patch.fires()
     named = (foreign.key, foreign.application_id)
     return [RejectedAllocation(rm.rm_id, *named, "foreign allocations are not supported")]
 
@@ -130,8 +130,8 @@ def _(inside: Inside, _: Original, rm: Any, foreign: ForeignAllocation, __: floa
     departs_from=("SI-FOR-004", "SI-FOR-010"),
 )
 @instead_of(foreign_allocations.report)
-def _(inside: Inside, _: Original, __: Any, ___: ForeignAllocation, ____: float) -> list[Effect]:
-    inside.fires()
+def _(patch: Patch, _: Original, __: Any, ___: ForeignAllocation, ____: float) -> list[Effect]:
+    patch.fires()
     return []
 
 
@@ -140,7 +140,7 @@ def _(inside: Inside, _: Original, __: Any, ___: ForeignAllocation, ____: float)
     "The release of a foreign allocation is confirmed like any other.",
     once_failed_by=("SI-FOR-003", "SI-FOR-008", "SI-REL-023"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def release(
         original: Original, partition: Any, key: str, termination: TerminationType, now: float
     ) -> list[Effect]:
@@ -148,7 +148,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, key, termination, now)
         if not is_there or key in partition.foreign:
             return effects
-        inside.fires()
+        patch.fires()
         over = Release(
             partition=partition.name,
             application_id="",
@@ -159,7 +159,7 @@ def _(inside: Inside) -> None:
         )
         return [ReleasedAllocation(partition.rm_id, over), *effects]
 
-    inside.instead_of(foreign_allocations.release, release)
+    patch.instead_of(foreign_allocations.release, release)
 
 
 @variant(
@@ -169,8 +169,8 @@ def _(inside: Inside) -> None:
     departs_from=("SI-REL-019",),
 )
 @instead_of(withdrawal)
-def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
-    inside.fires()
+def _(patch: Patch, original: Original, *args: Any) -> list[Effect]:
+    patch.fires()
     return [one for one in original(*args) if not isinstance(one, ReleasedAsk)]
 
 
@@ -180,10 +180,10 @@ def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
     once_failed_by=("SI-REL-019", "SI-REL-015", "SI-ASK-018"),
 )
 @instead_of(withdrawal)
-def _(inside: Inside, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
     effects = original(partition, pending, now)
     received = [one for one in effects if isinstance(one, ReleasedAsk)]
-    inside.fires()
+    patch.fires()
     partition.timers.set(now + _LATER, lambda _: received)
     return [one for one in effects if one not in received]
 
@@ -195,8 +195,8 @@ def _(inside: Inside, original: Original, partition: Any, pending: Any, now: flo
     departs_from=("SI-REL-019",),
 )
 @instead_of(withdrawal)
-def _(inside: Inside, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
-    inside.fires()
+def _(patch: Patch, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+    patch.fires()
     named = (pending.ask.key, pending.ask.application_id)
     rejected = RejectedAsk(partition.rm_id, *named, "rejected as the RM asked")
     effects = original(partition, pending, now)
@@ -209,11 +209,11 @@ def _(inside: Inside, original: Original, partition: Any, pending: Any, now: flo
     once_failed_by=("SI-GANG-033", "SI-ASK-019", "SI-ASK-022"),
 )
 @instead_of(application_lifecycle.withdraw)
-def _(inside: Inside, original: Original, partition: Any, *rest: Any) -> list[Effect]:
+def _(patch: Patch, original: Original, partition: Any, *rest: Any) -> list[Effect]:
     received: list[Effect] = []
     for effect in original(partition, *rest):
         if isinstance(effect, ReleasedAsk):
-            inside.fires()
+            patch.fires()
             named = (effect.release.key, effect.release.application_id)
             received.append(RejectedAsk(partition.rm_id, *named, "its gang timed out"))
         else:

@@ -10,9 +10,9 @@ from sireference.core import application_lifecycle, scheduler, scheduling_pass
 from sireference.core.gang import placeholders, replacement, timeout
 from sireference.core.model import ProposedTimers
 
-from mutation.altering import instead_of
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import CHANGES, variant
+from mutation.patching import instead_of
 from mutation.variants.traffic import reports
 
 _CYCLE: Final = 0.5  # seconds
@@ -26,11 +26,11 @@ _LATE: Final = 0.6
     "There is a scheduling pass every half second, and none between.",
     once_failed_by=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
 )
-def _(inside: Inside) -> None:
-    passes_each(inside, _CYCLE)
+def _(patch: Patch) -> None:
+    passes_each(patch, _CYCLE)
 
 
-def passes_each(inside: Inside, seconds: float) -> None:
+def passes_each(patch: Patch, seconds: float) -> None:
     """Delay scheduling passes to the next whole number of cycles."""
     due: dict[int, tuple[Any, float]] = {}  # the next pass of each RM
 
@@ -40,14 +40,14 @@ def passes_each(inside: Inside, seconds: float) -> None:
             tick = (floor(now / seconds) + 1) * seconds
             due[id(rm)] = (rm, tick)
             rm.timers.set(tick, lambda _: [])  # at each expired deadline there is a pass
-            inside.fires()
+            patch.fires()
             return []
         if now < known[1]:
             return []
         del due[id(rm)]
         return original(rm, now)
 
-    inside.instead_of(scheduler.run_pass, seldom)
+    patch.instead_of(scheduler.run_pass, seldom)
 
 
 @variant(
@@ -56,8 +56,8 @@ def passes_each(inside: Inside, seconds: float) -> None:
     once_failed_by=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
     is_slow=True,  # each test waits for a pass after each step
 )
-def _(inside: Inside) -> None:
-    passes_each(inside, _SLOW_CYCLE)
+def _(patch: Patch) -> None:
+    passes_each(patch, _SLOW_CYCLE)
 
 
 @variant(
@@ -68,14 +68,14 @@ def _(inside: Inside) -> None:
 )
 @instead_of(timeout.expire)
 def _(
-    inside: Inside, original: Callable[..., Any], partition: Any, application: Any, now: float
+    patch: Patch, original: Callable[..., Any], partition: Any, application: Any, now: float
 ) -> list[Any]:
     effects: list[Any] = original(partition, application, now)
     held = partition.allocations.of(application).values()
     unused = [one for one in held if one.is_placeholder and one.open_release is None]
     if effects or not unused or application.is_gathering:
         return effects
-    inside.fires()
+    patch.fires()
     return application_lifecycle.withdraw(partition, [], unused, "it was not used")
 
 
@@ -84,7 +84,7 @@ def _(
     "A placeholder is released 1.2 s after the real ask it is for.",
     once_failed_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be released
 
     def wake(ask_group: Any, _now: float) -> list[Any]:
@@ -105,11 +105,11 @@ def _(inside: Inside) -> None:
             partition.timers.set(now + _SWAP, partial(wake, ask_group))
         if now >= due[id(pending)][1]:
             return original(partition, ask_group, now)
-        inside.fires()
+        patch.fires()
         gang = partition.gangs[ask_group.application]
         return scheduling_pass.block(partition, ask_group, gang.unsettled)
 
-    inside.instead_of(scheduling_pass.step, step)
+    patch.instead_of(scheduling_pass.step, step)
 
 
 @variant(
@@ -119,10 +119,10 @@ def _(inside: Inside) -> None:
     received=("--placeholder-timeout", "2", "--waiting-timeout", "4", "--no-proposals"),
     is_slow=True,  # every barrier waits this long for its answer
 )
-def _(inside: Inside) -> None:
-    inside.serves_with("--placeholder-timeout", "2", "--completing-timeout", "4")
-    CHANGES["rejects-hopeless"].alter(inside)
-    reports(inside, lambda _, now: now + _LATE)
+def _(patch: Patch) -> None:
+    patch.serves_with("--placeholder-timeout", "2", "--completing-timeout", "4")
+    CHANGES["rejects-hopeless"].alter(patch)
+    reports(patch, lambda _, now: now + _LATE)
 
 
 @variant(
@@ -131,8 +131,8 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
     received=("--placeholder-timeout", "5"),
 )
-def _(inside: Inside) -> None:
-    _has_placeholder_timeout(inside, 5.0)
+def _(patch: Patch) -> None:
+    _has_placeholder_timeout(patch, 5.0)
 
 
 @variant(
@@ -141,16 +141,16 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-GANG-064",),
     received=("--placeholder-timeout", "900", "--longest-timer", "2000"),
 )
-def _(inside: Inside) -> None:
-    _has_placeholder_timeout(inside, 900.0)
+def _(patch: Patch) -> None:
+    _has_placeholder_timeout(patch, 900.0)
 
 
-def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
+def _has_placeholder_timeout(patch: Patch, seconds: float) -> None:
     def in_place_of(original: Callable[..., Any], proposed: Any, settings: Any) -> Any:
-        inside.fires()
+        patch.fires()
         return replace(original(proposed, settings), placeholder_timeout=seconds)
 
-    inside.instead_of(ProposedTimers.in_place_of, in_place_of)
+    patch.instead_of(ProposedTimers.in_place_of, in_place_of)
 
 
 @variant(
@@ -167,12 +167,12 @@ def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
         "--no-proposals",
     ),
 )
-def _(inside: Inside) -> None:
-    inside.serves_with("--placeholder-timeout", "4", "--completing-timeout", "2.5")
-    inside.serves_with("--connection-loss-timeout", "3")
+def _(patch: Patch) -> None:
+    patch.serves_with("--placeholder-timeout", "4", "--completing-timeout", "2.5")
+    patch.serves_with("--connection-loss-timeout", "3")
 
     def in_place_of(_original: Callable[..., Any], _proposed: Any, settings: Any) -> Any:
-        inside.fires()
+        patch.fires()
         return settings
 
-    inside.instead_of(ProposedTimers.in_place_of, in_place_of)
+    patch.instead_of(ProposedTimers.in_place_of, in_place_of)

@@ -14,7 +14,7 @@ from sireference.shell.engine import Engine
 from sireference.shell.streams import Ending
 from siwire.ext import extension_pb2 as ext
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, keep, variant
 
@@ -66,7 +66,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
     "A failed action on a node ends the node stream, with any messages sent meanwhile.",
     once_failed_by=("SI-NODE-016", "SI-NODE-035"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     failed: list[str] = []
 
     def update(original: Callable[..., Any], rm: ResourceManager, info: Any, now: float) -> Any:
@@ -75,7 +75,7 @@ def _(inside: Inside) -> None:
         effects = original(rm, info, now)
         is_creation = info.action.name.startswith("CREATE")
         if not is_creation and any(type(one).__name__ == "RejectedNode" for one in effects):
-            inside.fires()
+            patch.fires()
             failed.append(rm.rm_id)
             return []
         return effects
@@ -90,8 +90,8 @@ def _(inside: Inside) -> None:
                     stream.end(Ending(status, "an action on a node failed"))
         return outcome
 
-    inside.instead_of(nodes.update, update)
-    inside.instead_of(Engine.carry_out, carry_out)
+    patch.instead_of(nodes.update, update)
+    patch.instead_of(Engine.carry_out, carry_out)
 
 
 @variant(
@@ -99,17 +99,17 @@ def _(inside: Inside) -> None:
     "An ask bigger than every node is rejected; while there are no nodes it is kept.",
     once_failed_by=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
         sizes = [node.capacity for one in rm.partitions.values() for node in one.nodes.values()]
         is_hopeless = sizes and not any(ask.resource.fits(size) for size in sizes)
         if is_hopeless and not ask.is_placeholder:
-            inside.fires()
+            patch.fires()
             reason = "it is bigger than every node"
             return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, reason)]
         return original(rm, ask, now)
 
-    inside.instead_of(asks.add, add)
+    patch.instead_of(asks.add, add)
 
 
 @variant(
@@ -118,21 +118,21 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
     departs_from=("SI-ASK-011",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def rejects(original: Callable[..., Any], rm: ResourceManager, now: float) -> list[Effect]:
         effects: list[Effect] = original(rm, now)
         for partition in rm.partitions.values():
             for application in list(partition.applications.values()):
                 for pending in list(application.pending.values()):
                     if not _waits_for_someone(partition, pending):
-                        inside.fires()
+                        patch.fires()
                         partition.asks.drop(pending, AskTrigger.TIMED_OUT)
                         names = (pending.ask.key, application.application_id)
                         effects.append(RejectedAsk(rm.rm_id, *names, "there is no room"))
                         effects += application_lifecycle.settle(partition, application, now)
         return effects
 
-    inside.instead_of(scheduler.run_pass, rejects)
+    patch.instead_of(scheduler.run_pass, rejects)
 
 
 @variant(
@@ -141,7 +141,7 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-APP-030", "SI-GANG-031", "SI-GANG-032", "SI-GANG-064"),
     departs_from=("SI-ASK-011",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
         def gives_up(at: float) -> list[Effect]:
             partition = rm.partitions.get(partition_name(ask.partition))
@@ -151,7 +151,7 @@ def _(inside: Inside) -> None:
             pending = application.pending.get(ask.key)
             if pending is None or pending.ask is not ask or _is_promised(partition, pending):
                 return []
-            inside.fires()
+            patch.fires()
             partition.asks.drop(pending, AskTrigger.TIMED_OUT)
             rejected = RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it has waited too long")
             return [rejected, *application_lifecycle.settle(partition, application, at)]
@@ -160,7 +160,7 @@ def _(inside: Inside) -> None:
         rm.timers.set(now + _LONGEST_WAIT, gives_up)
         return effects
 
-    inside.instead_of(asks.add, add)
+    patch.instead_of(asks.add, add)
 
 
 def _waits_for_someone(partition: Any, pending: Any) -> bool:
@@ -297,7 +297,7 @@ def _(response: si.AllocationResponse) -> None:
     once_failed_by=("SI-CONN-003", "SI-CONN-017", "SI-CONN-021"),
     departs_from=("SI-APP-020",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     removed: dict[int, tuple[Any, set[str]]] = {}  # with the partition, in which the id is unique
 
     def remove(
@@ -314,8 +314,8 @@ def _(inside: Inside) -> None:
     ) -> Iterator[str]:
         yield from original(partition, new)
         if new.application_id in removed.get(id(partition), (None, set[str]()))[1]:
-            inside.fires()
+            patch.fires()
             yield f"application {new.application_id!r} was removed"
 
-    inside.instead_of(applications.remove, remove)
-    inside.instead_of(applications.objections, objections)
+    patch.instead_of(applications.remove, remove)
+    patch.instead_of(applications.objections, objections)

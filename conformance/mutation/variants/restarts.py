@@ -21,7 +21,7 @@ from sireference.core.states import NodeAction, TerminationType
 from sireference.core.withdrawal import BY_THE_RM
 from sireference.shell.streams import StreamTable
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import variant
 
 _EMPTY_TIMES: Final = 2  # without any objects of the RM before it is dropped: between two tests
@@ -102,18 +102,18 @@ def _occupied_by_strangers(rm: Any, info: Any) -> Any:
     once_failed_by=("SI-REC-017",),
     departs_from=("SI-REC-004", "SI-REC-008"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     strangers = _Strangers()
 
     def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> list[Effect]:
         if held(rm, allocation):
-            inside.fires()
+            patch.fires()
             return strangers.take(rm, allocation, now)
         strangers.forget(rm, allocation)
         effects: list[Effect] = original(rm, allocation, now)
         received: list[Effect] = [one for one in effects if not isinstance(one, RejectedAllocation)]
         if len(received) < len(effects):
-            inside.fires()
+            patch.fires()
         return received
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> list[Effect]:
@@ -132,14 +132,14 @@ def _(inside: Inside) -> None:
     def create(original: Callable[..., Any], rm: Any, info: Any, now: float) -> list[Effect]:
         without = _occupied_by_strangers(rm, info)
         if without is not info:
-            inside.fires()
+            patch.fires()
         effects: list[Effect] = original(rm, without, now)
         return effects
 
-    inside.instead_of(recovery.add, add)
-    inside.instead_of(releases.release, release)
-    inside.instead_of(applications.remove, remove)
-    inside.instead_of(nodes.create, create)
+    patch.instead_of(recovery.add, add)
+    patch.instead_of(releases.release, release)
+    patch.instead_of(applications.remove, remove)
+    patch.instead_of(nodes.create, create)
 
 
 @variant(
@@ -147,17 +147,17 @@ def _(inside: Inside) -> None:
     "Messages on a stream that was never opened are lost.",
     once_failed_by=("SI-REC-006",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def deliver(
         original: Callable[..., None], table: StreamTable, rm_id: str, method: str, sent: Any
     ) -> None:
         is_open = method in table.open_streams.get(rm_id, {})
         has_broken = method in table.broken.get(rm_id, ())
-        inside.fires()  # in force: nothing is sent before all answering streams are open
+        patch.fires()  # in force: nothing is sent before all answering streams are open
         if is_open or has_broken:
             original(table, rm_id, method, sent)
 
-    inside.instead_of(StreamTable.deliver, deliver)
+    patch.instead_of(StreamTable.deliver, deliver)
 
 
 @variant(
@@ -165,7 +165,7 @@ def _(inside: Inside) -> None:
     "An RM without any objects is dropped once, and has to register again.",
     once_failed_by=("SI-REG-004", "SI-CONN-009"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     empty: dict[str, int] = {}
 
     def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
@@ -178,8 +178,8 @@ def _(inside: Inside) -> None:
         if is_over and not has:
             times = empty[rm.rm_id] = empty.get(rm.rm_id, 0) + 1
             if times == _EMPTY_TIMES:
-                inside.fires()
+                patch.fires()
                 self.rms.shut_down(rm, now)
         return effects
 
-    inside.instead_of(Scheduler.handle, handle)
+    patch.instead_of(Scheduler.handle, handle)

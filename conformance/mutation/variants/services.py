@@ -15,7 +15,7 @@ from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si_2021_02
 
 from mutation.event_batches import keep_records
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.inside.descriptions import describes
 from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, keep, variant
@@ -68,16 +68,16 @@ def _(request: si.ApplicationRequest) -> None:
         one.queueName = "root.plain"
 
 
-def _ignores_maximum(inside: Inside) -> None:
+def _ignores_maximum(patch: Patch) -> None:
     def has_capacity(_original: Callable[..., Any], _self: Quota, _need: Any) -> bool:
-        inside.fires()
+        patch.fires()
         return True
 
     def can_take(_original: Callable[..., Any], _self: Quota, _need: Any, *_: Any) -> bool:
         return True
 
-    inside.instead_of(Quota.has_capacity, has_capacity)
-    inside.instead_of(Quota.can_take, can_take)
+    patch.instead_of(Quota.has_capacity, has_capacity)
+    patch.instead_of(Quota.can_take, can_take)
 
 
 variant(
@@ -102,14 +102,14 @@ variant(
     once_failed_by=("SI-WIRE-003", "SI-WIRE-015"),
     areas=("WIRE",),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def change(file: FileDescriptorProto) -> None:
         method = file.service[0].method.add()
         method.CopyFrom(file.service[0].method[0])
         method.name = "DumpState"
         keep(file.message_type, lambda message: message.name not in _OF_CALLBACKS)
 
-    describes(inside, change)
+    describes(patch, change)
 
 
 @variant(
@@ -188,7 +188,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
     once_failed_by=("SI-CFG-005",),
     areas=("CFG", "CONN"),
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def update(original: Callable[..., Any], rm: Any, event: Any, now: float) -> list[Effect]:
         effects: list[Effect] = original(rm, event, now)
         for partition in rm.partitions.values():
@@ -196,7 +196,7 @@ def _(inside: Inside) -> None:
             live = sorted(partition.allocations.all.values(), key=lambda one: -one.number)
             for one in live:
                 if any(queue in over for queue in one.application.quotas):
-                    inside.fires()
+                    patch.fires()
                     why = (TerminationType.PREEMPTED_BY_SCHEDULER, "its queue exceeds its quota")
                     effects.append(
                         ReleasedAllocation(rm.rm_id, partition.ask_for_release(one, *why))
@@ -204,7 +204,7 @@ def _(inside: Inside) -> None:
                     break
         return effects
 
-    inside.instead_of(configuration_update.update, update)
+    patch.instead_of(configuration_update.update, update)
 
 
 def _is_over(queue: Quota) -> bool:

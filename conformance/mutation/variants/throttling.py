@@ -10,7 +10,7 @@ from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.service_order import next_ask_group
 from sireference.core.states import NodeState
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import variant
 from mutation.variants.traffic import APPLICATIONS, NODES, reports
 
@@ -23,7 +23,7 @@ _MOST: Final = 0.5  # that a report takes
 
 
 @variant("places-three-a-second", "There are 0.3 s between two placements.", is_slow=True)
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     next_at: dict[int, tuple[Any, float]] = {}  # by partition
 
     def due(partition: Any, _: Any, now: float) -> float:
@@ -33,7 +33,7 @@ def _(inside: Inside) -> None:
         if any(isinstance(effect, NewAllocation) for effect in effects):
             next_at[id(partition)] = (partition, now + _BETWEEN)
 
-    _serves_when(inside, due, done)
+    _serves_when(patch, due, done)
 
 
 @variant(
@@ -41,7 +41,7 @@ def _(inside: Inside) -> None:
     "Each quarter of a second one application is served, and no other.",
     is_slow=True,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     turn: dict[int, tuple[Any, float]] = {}  # the application served, by partition, and until when
 
     def due(partition: Any, ask_group: Any, now: float) -> float:
@@ -52,11 +52,11 @@ def _(inside: Inside) -> None:
             turn[id(partition)] = (ask_group.application, now + _TURN)
         return until
 
-    _serves_when(inside, due)
+    _serves_when(patch, due)
 
 
 def _serves_when(
-    inside: Inside,
+    patch: Patch,
     due: Callable[[Any, Any, float], float],
     done: Callable[[Any, list[Effect], float], None] = lambda *_: None,
 ) -> None:
@@ -67,7 +67,7 @@ def _serves_when(
         while not partition.proposals and (group := next_ask_group(partition.root)) is not None:
             at = due(partition, group, now)
             if now < at:
-                inside.fires()
+                patch.fires()
                 partition.timers.set(at, lambda _: [])  # at each expired deadline there is a pass
                 break
             step = scheduling_pass.step(partition, group, now)
@@ -76,19 +76,19 @@ def _serves_when(
             effects += step
         return effects
 
-    inside.instead_of(scheduling_pass.run, run)
+    patch.instead_of(scheduling_pass.run, run)
 
 
 @variant(
     "warms-up-for-two-seconds", "Nothing is placed for 2 s after a registration.", is_slow=True
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     ready: dict[int, tuple[Any, float]] = {}  # by RM
 
     def due(rm: Any, now: float) -> float:
         return ready.setdefault(id(rm), (rm, now + _WARM_UP))[1]
 
-    _waits_until(inside, due)
+    _waits_until(patch, due)
 
 
 @variant(
@@ -96,33 +96,33 @@ def _(inside: Inside) -> None:
     "The scheduler places requests for 0.4 s, then pauses for 0.8 s, and so on.",
     is_slow=True,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def due(_: Any, now: float) -> float:
         into = now % (_WORK + _PAUSE)
         return now if into < _WORK else now - into + _WORK + _PAUSE
 
-    _waits_until(inside, due)
+    _waits_until(patch, due)
 
 
-def _waits_until(inside: Inside, due: Callable[[Any, float], float]) -> None:
+def _waits_until(patch: Patch, due: Callable[[Any, float], float]) -> None:
     """Have no scheduling pass before the time that ``due`` gives for an RM."""
 
     def run(original: Callable[..., Any], rm: Any, now: float) -> Any:
         at = due(rm, now)
         if now >= at:
             return original(rm, now)
-        inside.fires()
+        patch.fires()
         rm.timers.set(at, lambda _: [])
         return []
 
-    inside.instead_of(scheduler.run_pass, run)
+    patch.instead_of(scheduler.run_pass, run)
 
 
 class _Rests:
     """Nodes that joined or became schedulable a short while ago, and are not used yet."""
 
-    def __init__(self, inside: Inside) -> None:
-        self._inside = inside
+    def __init__(self, patch: Patch) -> None:
+        self._inside = patch
         self._resting: dict[int, Any] = {}
         self._starting: list[tuple[Any, float]] = []  # timers, and the time
 
@@ -167,12 +167,12 @@ class _Rests:
     "A node is used 1.5 s after it joined or became schedulable again.",
     is_slow=True,
 )
-def _(inside: Inside) -> None:
-    rests = _Rests(inside)
-    inside.instead_of(nodes.create, rests.opens)
-    inside.instead_of(nodes.change, rests.changes)
-    inside.instead_of(NodeIndex.capacity_freed, rests.freed)
-    inside.instead_of(NodeIndex.capacity_used, rests.unless_resting)
+def _(patch: Patch) -> None:
+    rests = _Rests(patch)
+    patch.instead_of(nodes.create, rests.opens)
+    patch.instead_of(nodes.change, rests.changes)
+    patch.instead_of(NodeIndex.capacity_freed, rests.freed)
+    patch.instead_of(NodeIndex.capacity_used, rests.unless_resting)
 
 
 @variant(
@@ -180,7 +180,7 @@ def _(inside: Inside) -> None:
     "A report takes up to half a second; those of one stream stay in order.",
     is_slow=True,
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     random = Random(1)  # noqa: S311  # no secret
     last: dict[tuple[str, bool, bool], float] = {}  # by RM and stream
 
@@ -189,4 +189,4 @@ def _(inside: Inside) -> None:
         last[stream] = max(last.get(stream, now), now + random.uniform(0.0, _MOST))
         return last[stream]
 
-    reports(inside, moment)
+    reports(patch, moment)

@@ -25,7 +25,7 @@ from sireference.core.model import (
 from sireference.core.scheduler import Scheduler
 from sireference.core.states import TerminationType
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.mutant import variant
 
 Delay = Callable[[Effect, float], float]
@@ -44,7 +44,7 @@ _ALLOCATIONS: Final = (
 )
 
 
-def reports(inside: Inside, moment: Delay) -> None:
+def reports(patch: Patch, moment: Delay) -> None:
     """Report effects at another time than that at which they happen."""
     ready: dict[int, Effect] = {}
 
@@ -60,7 +60,7 @@ def reports(inside: Inside, moment: Delay) -> None:
             if ready.pop(id(effect), None) is not None or at <= now or rm is None:
                 received.append(effect)
             else:
-                inside.fires()
+                patch.fires()
                 rm.timers.set(at, partial(give, [effect]))
         return received
 
@@ -70,47 +70,47 @@ def reports(inside: Inside, moment: Delay) -> None:
     def handle_timeout(original: Callable[..., Any], self: Scheduler, now: float) -> Any:
         return postponed(self, original(self, now), now)
 
-    inside.instead_of(Scheduler.handle, handle)
-    inside.instead_of(Scheduler.handle_timeout, handle_timeout)
+    patch.instead_of(Scheduler.handle, handle)
+    patch.instead_of(Scheduler.handle_timeout, handle_timeout)
 
 
 @variant("answers-after-a-while", "Every report is sent 0.1 s late.")
-def _(inside: Inside) -> None:
-    reports(inside, lambda _, now: now + _A_WHILE)
+def _(patch: Patch) -> None:
+    reports(patch, lambda _, now: now + _A_WHILE)
 
 
 @variant("answers-in-batches", "Reports are collected and sent every 0.1 s, in few messages.")
-def _(inside: Inside) -> None:
-    reports(inside, lambda _, now: (floor(now / _A_WHILE) + 1) * _A_WHILE)
+def _(patch: Patch) -> None:
+    reports(patch, lambda _, now: (floor(now / _A_WHILE) + 1) * _A_WHILE)
 
 
 @variant(
     "streams-of-different-pace",
     "Reports of applications come after those of nodes, and those after allocations.",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def moment(effect: Effect, now: float) -> float:
         if isinstance(effect, APPLICATIONS):
             return now + _A_WHILE
         return now + _A_WHILE / 2 if isinstance(effect, NODES) else now
 
-    reports(inside, moment)
+    reports(patch, moment)
 
 
 @variant(
     "allocations-reported-last",
     "Reports of allocations and asks come after those of nodes and applications.",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     def moment(effect: Effect, now: float) -> float:
         return now + _A_WHILE if isinstance(effect, _ALLOCATIONS) else now
 
-    reports(inside, moment)
+    reports(patch, moment)
 
 
 @variant("late-confirmations", "A release by the RM is confirmed after 0.1 s.")
-def _(inside: Inside) -> None:
-    confirms_after(inside, _A_WHILE)
+def _(patch: Patch) -> None:
+    confirms_after(patch, _A_WHILE)
 
 
 @variant(
@@ -119,11 +119,11 @@ def _(inside: Inside) -> None:
     once_failed_by=("SI-GANG-047",),
     received=("--time-scale", "1"),
 )
-def _(inside: Inside) -> None:
-    confirms_after(inside, _A_SECOND)
+def _(patch: Patch) -> None:
+    confirms_after(patch, _A_SECOND)
 
 
-def confirms_after(inside: Inside, seconds: float) -> None:
+def confirms_after(patch: Patch, seconds: float) -> None:
     """End what the RM releases at once, and report it this many seconds later."""
 
     def moment(effect: Effect, now: float) -> float:
@@ -133,4 +133,4 @@ def confirms_after(inside: Inside, seconds: float) -> None:
         )
         return now + seconds if is_late else now
 
-    reports(inside, moment)
+    reports(patch, moment)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import grpc
 from sireference.shell.server import Server
 
-from mutation.inside import Inside
+from mutation.inside import Patch
 from mutation.main_revision import NAME, si
 from mutation.mutant import variant
 
@@ -15,7 +15,7 @@ _KIB: Final = 1024  # bytes
 _LONG: Final = 3600 * _SECOND
 
 
-def _serves_with(inside: Inside, *options: tuple[str, int], **more: Any) -> None:
+def _serves_with(patch: Patch, *options: tuple[str, int], **more: Any) -> None:
     """Create the server of the reference with these options as well."""
 
     def init(original: Callable[..., None], server: Server, *args: Any, **kwargs: Any) -> None:
@@ -32,34 +32,34 @@ def _serves_with(inside: Inside, *options: tuple[str, int], **more: Any) -> None
             original(server, *args, **kwargs)
         finally:
             aio.server = plain
-        inside.fires()
+        patch.fires()
 
-    inside.instead_of(Server.__init__, init)
+    patch.instead_of(Server.__init__, init)
 
 
 @variant(
     "connections-are-left-after-two-seconds",
     "A connection takes no new calls after 2 s; open ones continue.",
 )
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     age, grace = "grpc.max_connection_age_ms", "grpc.max_connection_age_grace_ms"
-    _serves_with(inside, (age, 2 * _SECOND), (grace, _LONG))
+    _serves_with(patch, (age, 2 * _SECOND), (grace, _LONG))
 
 
 @variant("answers-are-compressed", "All messages are compressed by gzip.")
-def _(inside: Inside) -> None:
-    _serves_with(inside, compression=grpc.Compression.Gzip)
+def _(patch: Patch) -> None:
+    _serves_with(patch, compression=grpc.Compression.Gzip)
 
 
 @variant("takes-16-KiB", "A message of more than 16 KiB ends its stream.")
-def _(inside: Inside) -> None:
-    _serves_with(inside, ("grpc.max_receive_message_length", 16 * _KIB))
+def _(patch: Patch) -> None:
+    _serves_with(patch, ("grpc.max_receive_message_length", 16 * _KIB))
 
 
 @variant("pings-each-second", "The server pings its clients every second.")
-def _(inside: Inside) -> None:
+def _(patch: Patch) -> None:
     _serves_with(
-        inside,
+        patch,
         ("grpc.keepalive_time_ms", _SECOND),
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.http2.min_time_between_pings_ms", _SECOND),
@@ -67,8 +67,8 @@ def _(inside: Inside) -> None:
 
 
 @variant("four-calls-a-connection", "A connection has four concurrent calls; more have to wait.")
-def _(inside: Inside) -> None:
-    _serves_with(inside, ("grpc.max_concurrent_streams", 4))
+def _(patch: Patch) -> None:
+    _serves_with(patch, ("grpc.max_concurrent_streams", 4))
 
 
 @variant(

@@ -1,4 +1,4 @@
-"""``python -m mutation.strange_rm --scheduler HOST:PORT --driver HOST:PORT [--switch NAME]``."""
+"""``python -m mutation.independent_rm --scheduler HOST:PORT --driver HOST:PORT [--switch ...]``."""
 
 import asyncio
 import copyreg
@@ -14,10 +14,10 @@ import grpc
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 
-from mutation.strange_rm.driver import Driver
-from mutation.strange_rm.rm import Rm
-from mutation.strange_rm.switches import KNOWN
-from mutation.strange_rm.world import World
+from mutation.independent_rm.driver import Driver
+from mutation.independent_rm.rm import Rm
+from mutation.independent_rm.switches import KNOWN
+from mutation.independent_rm.world import World
 
 
 def _restored(name: str, data: bytes) -> Any:
@@ -46,7 +46,7 @@ def main(scheduler: str, driver: str, switches: tuple[str, ...], world: Path | N
         pickle.dump(known, file)
     options = [f"--scheduler={scheduler}", f"--driver={driver}", f"--world={name}"]
     options += [f"--switch={one}" for one in switches]
-    command = [sys.executable, "-m", "mutation.strange_rm", *options]
+    command = [sys.executable, "-m", "mutation.independent_rm", *options]
     os.execv(sys.executable, command)  # noqa: S606  # its own interpreter
 
 

@@ -11,8 +11,8 @@ from siwire import REVISIONS, rpc
 from siwire.ext import extension_pb2 as ext
 from siwire.r2024_10 import si_pb2 as si
 
-from mutation.strange_rm.reports import Reports
-from mutation.strange_rm.session import (
+from mutation.independent_rm.reports import Reports
+from mutation.independent_rm.session import (
     ALLOCATION,
     APPLICATION,
     NODE,
@@ -21,7 +21,7 @@ from mutation.strange_rm.session import (
     Confirmation,
     Session,
 )
-from mutation.strange_rm.world import Application, Container, Phase, keys
+from mutation.independent_rm.world import Application, Container, Phase, keys
 
 _REVISION: Final = REVISIONS["2024-10"]
 _THIRD: Final = 3

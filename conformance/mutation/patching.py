@@ -17,8 +17,8 @@ import sireference
 from mutation import fired
 
 
-class Inside:
-    """What a change inside a package can do before it runs: the reference or ``sirm``."""
+class Patch:
+    """Replaces code of a package before it runs: of the reference or of ``sirm``."""
 
     def __init__(self, package: ModuleType = sireference) -> None:
         self.options: list[str] = []
@@ -59,7 +59,7 @@ class Inside:
         if not self._is_quiet:
             fired.fires()
 
-    def quietly(self) -> "Inside":
+    def quietly(self) -> "Patch":
         """Return a copy for an additional change, which does not count as fired."""
         other = copy(self)
         other._is_quiet = True  # noqa: SLF001  # it is one of us
@@ -80,13 +80,13 @@ class Inside:
             raise LookupError(f"nothing in {package} is called {first.__qualname__}")
 
 
-def instead_of(target: Any) -> Callable[[Callable[..., Any]], Callable[[Inside], None]]:
-    """Decorate a replacement of ``target``: it gets the Inside, the original and the arguments."""
+def instead_of(target: Any) -> Callable[[Callable[..., Any]], Callable[[Patch], None]]:
+    """Decorate a replacement of ``target``: it gets the Patch, the original and the arguments."""
 
-    def changes(replacement: Callable[..., Any]) -> Callable[[Inside], None]:
+    def changes(replacement: Callable[..., Any]) -> Callable[[Patch], None]:
         @functools.wraps(replacement)
-        def change(inside: Inside) -> None:
-            inside.instead_of(target, partial(replacement, inside))
+        def change(patch: Patch) -> None:
+            patch.instead_of(target, partial(replacement, patch))
 
         return change
 

@@ -1,6 +1,6 @@
 """The reference, altered in this process by a mutant, a permitted variant, or one of each.
 
-Run as ``python -m mutation.altered [NAME][+VARIANT] [OPTION ...]``, with the options of ``serve``.
+Run as ``python -m mutation.patched [NAME][+VARIANT] [OPTION ...]``, with the options of ``serve``.
 """
 
 import sys
@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from siconform.catalogue import Side
 from sireference.cli import main as serve
 
-from mutation.altering import Inside
 from mutation.known import load
 from mutation.mutant import of_side
+from mutation.patching import Patch
 
 
 def main(arguments: Sequence[str]) -> None:
     """Apply the changes, then serve until the process ends."""
     names, *options = arguments
-    inside = Inside()
-    apply(names, Side.SCHEDULER, inside)
-    serve(["serve", *options, *inside.options])
+    patch = Patch()
+    apply(names, Side.SCHEDULER, patch)
+    serve(["serve", *options, *patch.options])
 
 
-def apply(names: str, side: Side, inside: Inside) -> None:
+def apply(names: str, side: Side, patch: Patch) -> None:
     """Apply a change and, after a plus sign, a permitted variant to combine it with."""
     name, _, variant = names.partition("+")
     load()
@@ -33,11 +33,11 @@ def apply(names: str, side: Side, inside: Inside) -> None:
         if not one.is_inside:
             sys.exit(f"{one.name} changes messages only: use python -m mutation.proxy {one.name}")
     if variant:
-        changes[variant].alter(inside.quietly())
+        changes[variant].alter(patch.quietly())
     if name:
-        changes[name].alter(inside)
-        if not inside.replaces:
-            inside.fires()  # a change of options only takes effect at once
+        changes[name].alter(patch)
+        if not patch.replaces:
+            patch.fires()  # a change of options only takes effect at once
 
 
 if __name__ == "__main__":

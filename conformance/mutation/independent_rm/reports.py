@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from siwire.r2024_10 import si_pb2 as si
 
-from mutation.strange_rm.session import (
+from mutation.independent_rm.session import (
     ALLOCATION,
     APPLICATION,
     NODE,
@@ -19,7 +19,7 @@ from mutation.strange_rm.session import (
     Session,
     State,
 )
-from mutation.strange_rm.world import Application, Container, Node, Phase, keys
+from mutation.independent_rm.world import Application, Container, Node, Phase, keys
 
 _AFTER_RESET: Final = 1  # the kit restarts the RM after each reset
 _UNDRAINED_AFTER: Final = 0.7  # seconds

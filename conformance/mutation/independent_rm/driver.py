@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from siwire.ext import extension_pb2 as ext
 
-from mutation.strange_rm.rm import Rm
-from mutation.strange_rm.world import Container, Foreign, Node, Phase, keys
+from mutation.independent_rm.rm import Rm
+from mutation.independent_rm.world import Container, Foreign, Node, Phase, keys
 
 _LACKING: Final = (
     "cut_connection",

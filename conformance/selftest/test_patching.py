@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import sireference
 import sirm
-from mutation.altered import apply
-from mutation.altering import Inside, function_of
 from mutation.known import load
 from mutation.mutant import CHANGES
+from mutation.patched import apply
+from mutation.patching import Patch, function_of
 from patience import patient
 from siconform.catalogue import Side
 from siconform.running.fork_servers import REFERENCE
@@ -23,8 +23,8 @@ from .preloaded import preloaded_python
 
 PREAMBLE = """
 import json
-from mutation.inside import Inside
-inside = Inside()
+from mutation.inside import Patch
+patch = Patch()
 """
 
 
@@ -42,7 +42,7 @@ def test_function_is_replaced_in_importing_modules() -> None:
     script = """
 from sireference.core import nodes, applications
 from sireference.core.model import quoted
-inside.instead_of(quoted, lambda original, name: original(name).upper())
+patch.instead_of(quoted, lambda original, name: original(name).upper())
 print(json.dumps([nodes.quoted("a"), applications.quoted("b")]))
 """
 
@@ -53,7 +53,7 @@ def test_function_is_replaced_in_dataclasses() -> None:
     script = """
 from sireference.codec import codec_for, r2023_04
 from siwire import REVISIONS
-inside.instead_of(r2023_04.application, lambda original, message: "another")
+patch.instead_of(r2023_04.application, lambda original, message: "another")
 found = []
 for name in ("2023-04", "2023-12"):
     si = REVISIONS[name].si
@@ -71,9 +71,9 @@ import sirm
 from sirm.codec import codec_for, parts, r2023_04
 from sirm.core.model import Release, RemoveApplication, Termination
 from siwire import REVISIONS
-inside = Inside(sirm)
-inside.instead_of(parts.removed, lambda original, update, request: None)
-inside.instead_of(r2023_04.release, lambda original, identity, update, request: None)
+patch = Patch(sirm)
+patch.instead_of(parts.removed, lambda original, update, request: None)
+patch.instead_of(r2023_04.release, lambda original, identity, update, request: None)
 codec = codec_for(REVISIONS["2023-12"])
 updates = [RemoveApplication("app"), Release("app", "key", "id", Termination.STOPPED_BY_RM)]
 found = [len(message.ListFields()) for _, message in codec.requests(updates, "rm")]
@@ -87,8 +87,8 @@ def test_a_second_replacement_gets_the_first() -> None:
     script = """
 from sireference.core import nodes
 from sireference.core.model import quoted
-inside.instead_of(quoted, lambda original, name: original(name) + "1")
-inside.instead_of(quoted, lambda original, name: original(name) + "2")
+patch.instead_of(quoted, lambda original, name: original(name) + "1")
+patch.instead_of(quoted, lambda original, name: original(name) + "2")
 print(json.dumps(nodes.quoted("a")))
 """
 
@@ -113,8 +113,8 @@ from sireference.core.state.application import Application
 from sireference.core.state.identities import Identities
 from sireference.core.state.timers import Timers
 from sireference.core.model import Ask, NewApplication
-inside.instead_of({target}, lambda original, self: ["instead of", original(self)])
-inside.instead_of({target}, lambda original, self: original(self)[0])
+patch.instead_of({target}, lambda original, self: ["instead of", original(self)])
+patch.instead_of({target}, lambda original, self: original(self)[0])
 print(json.dumps({call}))
 """
 
@@ -127,7 +127,7 @@ import asyncio, inspect
 from sireference.shell.service import SchedulerService as Service
 async def register(original, self, request, context):
     return [inspect.iscoroutinefunction(original), request]
-inside.instead_of(Service.register, register)
+patch.instead_of(Service.register, register)
 print(json.dumps([inspect.iscoroutinefunction(Service.register),
                   *asyncio.run(Service.register(None, "request", None))]))
 """
@@ -138,7 +138,7 @@ print(json.dumps([inspect.iscoroutinefunction(Service.register),
 def test_constant_is_replaced_in_importing_modules() -> None:
     script = """
 from sireference.core import scheduling_pass
-inside.constant(scheduling_pass, "_MOST_STEPS", 7)
+patch.constant(scheduling_pass, "_MOST_STEPS", 7)
 print(json.dumps(scheduling_pass._MOST_STEPS))
 """
 
@@ -153,7 +153,7 @@ def outer():
 found = []
 for what in (outer(), outer):
     try:
-        inside.instead_of(what, print)
+        patch.instead_of(what, print)
     except LookupError as error:
         found.append(str(error))
 print(json.dumps(found))
@@ -172,16 +172,16 @@ from mutation import fired
 from pathlib import Path
 os.environ[fired.FOLDER] = {str(tmp_path)!r}
 import importlib; importlib.reload(fired)
-inside.quietly().fires()
+patch.quietly().fires()
 before = fired.has_fired(Path({str(tmp_path)!r}))
-inside.fires()
+patch.fires()
 print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
 """
 
     assert _message(script) == [False, True]
 
 
-class Fitted(Inside):
+class Fitted(Patch):
     """Records replacements whose parameters do not match the calls."""
 
     def __init__(self, package: ModuleType = sireference) -> None:
@@ -220,4 +220,4 @@ def test_replacement_with_wrong_signature_is_found() -> None:
 
 def test_a_change_of_messages_is_not_made_in_the_process() -> None:
     with pytest.raises(SystemExit, match=r"only: use python -m mutation\.proxy node-verdict-twice"):
-        apply("node-verdict-twice", Side.SCHEDULER, Inside())
+        apply("node-verdict-twice", Side.SCHEDULER, Patch())

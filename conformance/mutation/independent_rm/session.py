@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from siwire.r2024_10 import si_pb2 as si
 
-from mutation.strange_rm.world import Application, Container, Foreign, World
+from mutation.independent_rm.world import Application, Container, Foreign, World
 
 RM_ID: Final = "strange-rm"
 NODE, APPLICATION, ALLOCATION = "UpdateNode", "UpdateApplication", "UpdateAllocation"
