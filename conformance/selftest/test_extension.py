@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
+from patience import patient
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotOffered, PreconditionFailed, TargetLost
 from siconform.protocol.facets import NONE, Facet
@@ -50,7 +51,7 @@ def serve() -> Iterator[Serve]:
                 if behaviours:
                     server.add_generic_rpc_handlers((rpc.handlers(SERVICE, behaviours),))
 
-            client = Extension(opened.enter_context(served(prepare)), timeout=2.0)
+            client = Extension(opened.enter_context(served(prepare)), timeout=patient(2))
             opened.callback(client.close)
             return client
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from patience import patient, wait_for
 from siconform import child_processes
 from siconform.targets import TargetUnavailable
 from siconform.targets.process import Launch, ProcessTarget
@@ -97,7 +98,7 @@ def test_child_processes_end_with_target(start: Start, tmp_path: Path) -> None:
 
     target.stop()
 
-    assert _gone_soon(child)
+    wait_for(lambda: not exists(child), 5)
 
 
 @pytest.mark.parametrize("ignores", ["", "import signal; signal.signal(signal.SIGTERM, 1); "])
@@ -223,22 +224,15 @@ def test_target_ends_when_starter_is_killed(tmp_path: Path, how: signal.Signals)
     holder.wait()
     holder.stdout.close()
 
-    assert _gone_soon(pid)
+    wait_for(lambda: not exists(pid), 5)
 
 
-def _received(folder: Path, what: str, limit: float = 5.0) -> int:
+def _received(folder: Path, what: str) -> int:
     """Return the last number the program printed under this name."""
-    deadline = time.monotonic() + limit
+    deadline = time.monotonic() + patient(5)
     while True:
         words = (folder / "target.log").read_text().split()
         if what in words[:-1]:
             return int(words[len(words) - words[::-1].index(what)])
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def _gone_soon(pid: int, limit: float = 5.0) -> bool:
-    deadline = time.monotonic() + limit
-    while exists(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not exists(pid)

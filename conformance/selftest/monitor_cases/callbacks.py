@@ -32,8 +32,8 @@ def check(key: str = "k", node: str = "n", offer: int = 1) -> PlacementCheck:
     return PlacementCheck(key, node, allocate=True, offer=offer)
 
 
-def evicts(*victims: str, node: str = "n", start: int = 0, key: str = "k") -> EvictionCheck:
-    return EvictionCheck(key, node, victims, start, 1)
+def evicts(*victims: str, node: str = "n", start: int = 0) -> EvictionCheck:
+    return EvictionCheck("k", node, victims, start, 1)
 
 
 def report(key: str = "k", application: str = "a", state: Any = Scheduling.FAILED) -> Any:

@@ -180,7 +180,6 @@ class AllocationSteps(Observations, Sender):
         *,
         application: str | None = None,
         key: str | None = None,
-        partition: str = DEFAULT_PARTITION,
     ) -> None:
         """Withdraw the asks that match the given filters; all asks without filters."""
         subject: OneAsk | AllOf | AllThereIs = AllThereIs()
@@ -188,7 +187,7 @@ class AllocationSteps(Observations, Sender):
             subject = OneAsk(str(application or ""), str(key))
         elif application is not None:
             subject = AllOf(str(application))
-        self._withdraws(AskReleaseRequest(subject, partition, termination))
+        self._withdraws(AskReleaseRequest(subject, DEFAULT_PARTITION, termination))
 
     def _withdraws(self, request: AskReleaseRequest) -> None:
         """Send it, without a type in a revision that has none for ask releases."""

@@ -71,21 +71,13 @@ class ApplicationSteps(CleanUp, Sender):
         queue: str | None = None,
         tags: Mapping[str, str] | None = None,
         timeout_ms: int = 0,
-        placeholders: Mapping[str, int] | None = None,
-        gang_style: str = "",
         user: str = DEFAULT_USER,
         groups: tuple[str, ...] = (),
     ) -> Application:
         """Given: an accepted application."""
         with precondition("an application is accepted"):
             application = self.submits_application(
-                queue=queue,
-                tags=tags,
-                timeout_ms=timeout_ms,
-                placeholders=placeholders,
-                gang_style=gang_style,
-                user=user,
-                groups=groups,
+                queue=queue, tags=tags, timeout_ms=timeout_ms, user=user, groups=groups
             )
             self.expect(ApplicationAccepted(application))
         return application

@@ -35,16 +35,9 @@ class ForeignSteps(CleanUp, Sender):
         self.send(ForeignAllocationRequest(foreign, str(node), partition, wanted, dict(tags)))
         return foreign
 
-    def has_foreign(
-        self,
-        node: str,
-        *,
-        memory: int,
-        key: str | None = None,
-        tags: Mapping[str, str] = FOREIGN_TAGS,
-    ) -> str:
+    def has_foreign(self, node: str, *, memory: int, key: str | None = None) -> str:
         """Report a foreign allocation and wait until it is processed; return its key."""
-        foreign = self.reports_foreign(node, key=key, memory=memory, tags=tags)
+        foreign = self.reports_foreign(node, key=key, memory=memory)
         self.barriers(UpdateKind.ALLOCATIONS)
         return foreign
 

@@ -173,7 +173,6 @@ class GangSteps(BasicSteps, ABC):
         *,
         members: int = 1,
         memory: int = 2,
-        queue: str | None = None,
         style: str | None = None,
         limit: Limit | None = None,
     ) -> tuple[Gang, list[Allocated]]:
@@ -181,7 +180,7 @@ class GangSteps(BasicSteps, ABC):
         style = self.spelled(style)  # may be probed, which needs an empty cluster
         for _ in range(members):
             self.has_node(memory=memory)
-        gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
+        gang = self.has_gang(members=members, memory=memory, style=style, limit=limit)
         return gang, self.has_placeholders(gang)
 
     def expect_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
@@ -224,12 +223,10 @@ class GangSteps(BasicSteps, ABC):
             self.records("a real ask before the last placeholder: dropped")
         self.expect(Allocated(early))
 
-    def has_open_replacement(
-        self, gang: Gang, of: Sequence[Allocated], *, memory: int | None = None
-    ) -> Replacement:
+    def has_open_replacement(self, gang: Gang, of: Sequence[Allocated]) -> Replacement:
         """Given: a real ask for which a placeholder is to be released; unconfirmed."""
         with precondition("a real ask replaces a placeholder"), self.confirming_nothing():
-            return self.expect_replacement(self.asks_member(gang, memory=memory), of)
+            return self.expect_replacement(self.asks_member(gang), of)
 
     def has_replaced(
         self, gang: Gang, of: Sequence[Allocated], *, group: str = TASK_GROUP

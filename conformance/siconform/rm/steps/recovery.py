@@ -34,7 +34,6 @@ class RecoverySteps(GangSteps):
         task_group: str = "",
         placeholder: bool = False,
         policy: PreemptionPolicy | None = PLAIN_POLICY,
-        tags: Mapping[str, str] | None = None,
         partition: str = DEFAULT_PARTITION,
     ) -> Allocated:
         """Return an allocation from before, not yet reported; ``resources`` are all its amounts."""
@@ -49,7 +48,7 @@ class RecoverySteps(GangSteps):
             task_group=task_group,
             placeholder=placeholder,
             priority=priority,
-            tags=tags or {},
+            tags={},
             partition=partition,
             originator=False,
             preemption_policy=policy,
