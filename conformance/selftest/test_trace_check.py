@@ -215,19 +215,25 @@ def test_call_without_messages_is_ignored(trace: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (None, "cannot be read: No such file or directory"),
         ("", "contains no decoded message"),
         ("{\n", "line 1: "),
         ('{"from": "rm"}\n', 'line 1: no "at" in the record'),
     ],
 )
-def test_unusable_file_is_code_4(trace: Path, text: str | None, problem: str) -> None:
-    if text is not None:
-        trace.write_text(text)
+def test_unusable_file_is_code_4(trace: Path, text: str, problem: str) -> None:
+    trace.write_text(text)
 
     done = check(trace)
 
     assert problem in done.stderr
+    assert done.exit_code == 4
+
+
+def test_missing_file_is_code_4_and_nothing_else_is_printed(trace: Path) -> None:
+    done = check(trace)
+
+    assert f"Path '{trace}' does not exist" in done.stderr
+    assert done.stdout == ""
     assert done.exit_code == 4
 
 
