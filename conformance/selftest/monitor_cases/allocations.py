@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
+    APP,
     ASK,
     ASKS_SYNCHRONISED,
     CONFIRMATION,
@@ -18,12 +19,18 @@ from selftest.sample_histories import (
     released,
     released_by_rm,
 )
-from siconform.protocol.notifications import (
-    AskRejected,
-    Termination,
+from siconform.protocol.notifications import AskRejected, Termination
+from siconform.protocol.requests import (
+    ApplicationRemoval,
+    ExistingAllocationRequest,
+    ReleaseRequest,
 )
-from siconform.protocol.requests import ApplicationRemoval, ExistingAllocationRequest
 from siconform.protocol.subjects import OneAllocation
+
+MISNAMED = (
+    ReleaseRequest(OneAllocation("b", "11"), Termination.STOPPED_BY_RM),
+    released("11", application="b"),  # its echo
+)
 
 CASES = (
     Case(
@@ -50,6 +57,7 @@ CASES = (
     Case(
         "ended_allocations_stay_ended",
         [
+            *(allocated("k", "11"), *MISNAMED, REMOVAL, released("11"), APP),
             *(allocated(), RELEASE, released(), allocated("k", "2"), released("2", PREEMPTED)),
             *(released_by_rm("2"), released("2")),  # stopped before it was confirmed
             *(allocated("k", "3"), released("3", PREEMPTED)),
@@ -82,6 +90,7 @@ CASES = (
             ("released twice", [PREEMPTION, RELEASE, released(), released()]),
             ("released twice", [PREEMPTION, RELEASE, released(), *ASKS_SYNCHRONISED, PREEMPTION]),
             ("released twice", [PREEMPTION, released(), released()]),
+            ("released twice", [*MISNAMED, allocated("k", "11"), *(released("11"),) * 2]),
         ],
     ),
     Case(

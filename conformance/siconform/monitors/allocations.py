@@ -100,7 +100,8 @@ def ended_allocations_stay_ended() -> Evaluator:
     A release of the scheduler is final only when confirmed with the same type, and may be repeated
     until the confirmation is processed. If the RM meanwhile releases the allocation itself, removes
     its application or decommissions its node, STOPPED_BY_RM reports its end and the open release is
-    void. An RM that repeats a release may get a repeated answer.
+    void. An RM that repeats a release may get a repeated answer. The answer to a release that names
+    another application ends nothing.
     """
     return _ENDS.rule("ended_allocations_stay_ended")
 
@@ -113,6 +114,9 @@ def allocations_reported_twice_end_once() -> Evaluator:
 class _Ends:
     def __init__(self) -> None:
         self._ended: set[str] = set()
+        self._misnamed: set[tuple[str, str]] = (
+            set()
+        )  # application and identity, in releases of the RM
         self._unconfirmed: dict[str, Termination] = {}
         self._sent: Counter[str] = Counter()  # releases by the RM that were not answered yet
         self._bulk_ends, self._race = BulkEnds(), Race()
@@ -126,8 +130,15 @@ class _Ends:
             is_over = identity in self._ended and identity not in self._unconfirmed
             self._sent[identity] += not is_over or identity in self._race
         match content:
-            case Released(identity=identity) if identity:
+            case Released(identity=identity, application=application) if identity:
+                is_misnamed = self._bulk_ends.is_of_another(identity, application)
+                if is_misnamed and (application, identity) in self._misnamed:
+                    return NO_FINDINGS
                 return self._released(content)
+            case ReleaseRequest(OneAllocation(application, identity)) if (
+                self._bulk_ends.is_of_another(identity, application)
+            ):
+                self._misnamed.add((application, identity))
             case ReleaseRequest(OneAllocation(identity=identity), termination):
                 self._is_released_by_the_rm(identity, termination)
             case Updated(key=identity, node=node) if node and identity in self._reported:

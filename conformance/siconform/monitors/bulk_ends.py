@@ -72,6 +72,11 @@ class BulkEnds:
             case _:
                 return []
 
+    def is_of_another(self, identity: str, application: str) -> bool:
+        """Return whether this is known to be an allocation of another application."""
+        placed = self._placed.get(identity)
+        return placed is not None and placed.application != application
+
     def _places(self, allocation: Allocated) -> None:
         identity = allocation.identity
         before = self._placed.get(identity)
