@@ -1,5 +1,6 @@
 """Applications: submission, queues, timeouts and removal (SI-APP)."""
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.application_states import OVER
 from siconform.protocol.notifications import (
@@ -16,6 +17,7 @@ from siconform.protocol.notifications import (
 from siconform.protocol.queue_configurations import queues
 from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -374,6 +376,27 @@ def test_the_id_of_a_removed_application_is_free_again(rm: ResourceManager) -> N
     rm.submits_application(app)
     rm.expect(ApplicationAccepted(app))
     rm.expect(Allocated(rm.asks(app)))
+
+
+@requirement("SI-APP-020")
+def test_an_application_that_is_added_again_counts_in_the_queue_it_names_then(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application()
+    rm.removes_application(app)
+    with rm.precondition("the id of a removed application is free again"):
+        rm.submits_application(app, queue=QUOTA_QUEUE)
+        rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(rm.asks(app, memory=8)))
+
+    beyond = rm.asks(app, memory=8)
+
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask within the maximum of the queue is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=2)))
 
 
 @requirement("SI-APP-023")

@@ -93,6 +93,27 @@ def test_an_rm_cannot_touch_what_belongs_to_another(
         rm.expect(NodeAccepted(node))
 
 
+@requirement("SI-CONN-003")
+def test_equal_keys_of_two_rms_are_two_foreign_allocations(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    rm.has_foreign_allocations()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=6)
+    second_rm.joins()
+
+    second_rm.has_foreign(second_rm.has_node(memory=10), key=foreign, memory=6)
+    second_rm.releases_foreign(foreign)
+    second_rm.barriers(UpdateKind.ALLOCATIONS)
+
+    too_large = rm.asks(app, memory=5)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
 @requirement("SI-CONN-004")
 def test_what_concerns_an_rm_is_reported_to_no_one_else(
     rm: ResourceManager, second_rm: UnregisteredRM

@@ -4,6 +4,7 @@ The specification names but does not describe them (C-52): a scheduler may ignor
 """
 
 import pytest
+from siwire.constants import ALLOC_TYPE_STATIC, FOREIGN
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
@@ -17,6 +18,7 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
+STATIC_TAGS = {FOREIGN: ALLOC_TYPE_STATIC}
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
 
 
@@ -24,7 +26,7 @@ NAMED_NODE = "yunikorn.apache.org/requiredNode"
 def test_a_foreign_allocation_takes_capacity_and_is_announced_to_no_one(
     rm: ResourceManager,
 ) -> None:
-    rm.needs(Feature.FOREIGN_ALLOCATIONS)
+    rm.has_foreign_allocations()
     node = rm.has_node(memory=10)
     app = rm.has_application()
 
@@ -52,6 +54,21 @@ def test_a_foreign_allocation_holds_the_amount_it_was_reported_with_last(
 
     rm.is_served(waiting, node=node)
     rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-FOR-002")
+def test_a_foreign_allocation_of_another_kind_holds_its_new_amount(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=3)
+
+    rm.reports_foreign(node, key=foreign, memory=6, tags=STATIC_TAGS)
+
+    too_large = rm.asks(app, memory=5)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
 @requirement("SI-FOR-003")
@@ -94,6 +111,18 @@ def test_a_foreign_allocation_without_a_place_is_rejected(rm: ResourceManager, p
     rejection = rm.expect(AllocationRejected(stray, application=""))
     rm.states_reason(rejection)
     rm.expect(Allocated(rm.asks(app, memory=9), node=node))
+
+
+@requirement("SI-FOR-004")
+def test_a_rejected_foreign_allocation_takes_nothing_from_a_later_node(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    with rm.precondition("a foreign allocation on an unknown node is rejected"):
+        rm.expect(AllocationRejected(rm.reports_foreign(node, memory=6)))
+
+    rm.registers_node(node, memory=10)
+
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-FOR-005")

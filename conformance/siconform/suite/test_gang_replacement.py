@@ -155,6 +155,38 @@ def test_a_confirmation_is_enough_for_its_own_placeholder(rm: ResourceManager) -
     rm.expect(Allocated(application=gang, node=node, placeholder=False))
 
 
+@requirement("SI-GANG-021")
+def test_confirmations_in_one_message_are_each_enough_for_their_placeholder(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    with rm.confirming_nothing():
+        real = [rm.asks_member(gang) for _ in placeholders]
+        released = rm.collects(
+            Released(application=gang, termination=Termination.PLACEHOLDER_REPLACED), most=2
+        )
+        rm.needs_some(released[1:], of="to replace two placeholders at once")
+
+        with rm.one_message():
+            for release in released:
+                rm.confirms(release)
+
+    for ask in real:
+        rm.expect(Allocated(ask, placeholder=False))
+
+
+@requirement("SI-ALLOC-007")
+def test_what_replaces_a_placeholder_repeats_the_originator_flag_of_its_ask(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang()
+
+    real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, originator=True)
+
+    rm.expect_replacement(real, placeholders)
+    rm.expect(Allocated(real, originator=True))
+
+
 @requirement("SI-GANG-022")
 def test_a_real_ask_without_placeholder_is_placed_normally(rm: ResourceManager) -> None:
     rm.has_node(memory=20)

@@ -86,6 +86,20 @@ def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager)
     rm.expect_none(Allocated(live.key))
 
 
+@requirement("SI-ALLOC-003")
+def test_key_used_again_has_the_priority_it_was_asked_for_with_then(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    ended = rm.has_released(rm.has_allocation(app, priority=7))
+
+    again = rm.asks(app, key=ended.key, priority=3)
+
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    served = [received] if isinstance(received, Allocated) else []
+    rm.needs_some(served, of="to serve a key for a second time")
+    rm.agrees(served[0], Allocated(priority=3))
+
+
 @requirement("SI-ASK-029")
 def test_a_pending_ask_has_its_turn_by_the_priority_it_was_reported_with_last(
     rm: ResourceManager,

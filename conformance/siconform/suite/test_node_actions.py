@@ -155,6 +155,25 @@ def test_a_node_that_comes_back_is_like_new(rm: ResourceManager) -> None:
     rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
+@requirement("SI-NODE-006")
+def test_a_node_that_comes_back_smaller_is_as_large_as_it_is_now(rm: ResourceManager) -> None:
+    rm.has_node(memory=1)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=1)  # keeps the application active
+    node = rm.has_node(memory=10)
+    with rm.precondition("a decommissioned node is accepted again"):
+        rm.decommissions(node)
+        rm.has_observed(NodeAccepted(node))
+        rm.registers_node(node, memory=4)
+        rm.expect(NodeAccepted(node))
+
+    too_large = rm.asks(app, memory=5)
+
+    rm.expect_none(Allocated(too_large))
+    rm.withdraws(too_large)
+    rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
 @requirement("SI-NODE-031")
 def test_a_schedulable_node_can_be_decommissioned(rm: ResourceManager) -> None:
     node = rm.has_node()

@@ -104,6 +104,22 @@ def test_registering_again_forgets_asks_and_allocations(unregistered_rm: Unregis
     unregistered_rm.expect_none(Allocated(application=app))
 
 
+@requirement("SI-REG-007")
+@registering_again_is_a_race
+def test_registering_again_forgets_foreign_allocations(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.has_foreign_allocations()
+    node = unregistered_rm.has_node(memory=10)
+    unregistered_rm.has_foreign(node, memory=6)
+
+    unregistered_rm.has_registered_again()
+    unregistered_rm.registers_node(node, memory=10)
+    unregistered_rm.expect(NodeAccepted(node))
+
+    whole = unregistered_rm.asks(unregistered_rm.has_application(), memory=10)
+    unregistered_rm.expect(Allocated(whole, node=node))
+
+
 @requirement("SI-REG-008")
 def test_registering_again_leaves_other_rms_alone(
     rm: ResourceManager, second_rm: UnregisteredRM

@@ -93,6 +93,20 @@ def test_a_release_without_identity_ends_placeholders_as_well(rm: ResourceManage
 
 
 @requirement("SI-REL-003")
+def test_a_release_without_identity_ends_what_was_recovered_as_well(rm: ResourceManager) -> None:
+    app, other_app = rm.has_application(), rm.has_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=4)
+    rm.has_recovered_node(node, existing)
+    own = rm.has_allocation(app, memory=6)
+
+    rm.releases_all(app)
+
+    rm.expect_all_released(existing, own)
+    rm.expect(Allocated(rm.asks(other_app, memory=10), node=node))
+
+
+@requirement("SI-REL-003")
 def test_a_release_without_identity_leaves_the_asks_of_its_application(rm: ResourceManager) -> None:
     rm.has_asks_apart()
     rm.has_node(memory=2)

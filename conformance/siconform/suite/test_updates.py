@@ -69,6 +69,24 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
 
 
 @requirement("SI-ALLOC-012")
+def test_an_update_counts_on_a_draining_node_as_well(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2)
+    rm.drains(node)
+
+    rm.has_updated(allocation, memory=8)
+
+    with rm.precondition("the node can be undrained"):
+        rm.undrains(node)
+        rm.expect(Allocated(rm.asks(app, memory=1), node=node))
+    waiting = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(waiting))
+    rm.has_updated(allocation, memory=1)
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-ALLOC-012")
 def test_a_type_left_out_of_an_update_is_free_again(rm: ResourceManager) -> None:
     node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
     app = rm.has_application()

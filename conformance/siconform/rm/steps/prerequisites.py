@@ -45,6 +45,13 @@ class PrerequisiteSteps(BasicSteps):
         """Given: nodes can have resources occupied by others; else not applicable."""
         self._has_words(Capability.OCCUPIED_RESOURCE, "occupied resource of a node")
 
+    def has_foreign_allocations(self) -> None:
+        """Given: foreign allocations can be reported, and count; else not applicable."""
+        revision = self.connection.revision
+        if revision.can(Capability.ASKS_APART):
+            raise NotOffered(f"SI {revision} has no foreign allocations")
+        self.needs(Feature.FOREIGN_ALLOCATIONS)
+
     def _has_words(self, capability: Capability, what: str) -> None:
         revision = self.connection.revision
         if not revision.can(capability):

@@ -1,0 +1,275 @@
+"""Mutants of state that outlives its node, application, key or registration."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from sireference.core import (
+    allocations,
+    applications,
+    asks,
+    foreign_allocations,
+    nodes,
+    recovery,
+    releases,
+    scheduler,
+    updates,
+)
+from sireference.core.model import (
+    AllOfApplication,
+    AskedAndHeld,
+    Effect,
+    NewAllocation,
+    RejectedAllocation,
+    UpdateAllocations,
+)
+from sireference.core.states import NodeState, TerminationType
+
+from mutation.inside import Original, Patch
+from mutation.mutant import mutant
+from mutation.patching import instead_of
+
+_by_key: Final = partial(mutant, revision="2024-10")
+_CAPACITIES: Final[dict[tuple[str, str], Any]] = {}  # by RM and node
+_QUEUES: Final[dict[tuple[str, str], str]] = {}  # by RM and application
+
+
+def _at_creation(patch: Patch, do: Callable[[Any, Any, float], None]) -> None:
+    """Do something to each node that was created."""
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        if rm.node(info.node_id) is not None:
+            do(rm, info, now)
+        return effects
+
+    patch.instead_of(nodes.create, create)
+
+
+@_by_key(
+    "foreign-survives-registration",
+    "A foreign allocation counts on its node after its RM registered again.",
+    breaks=("SI-REG-007",),
+)
+def _(patch: Patch) -> None:
+    reported: dict[tuple[str, str], tuple[Any, Any]] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        reported[rm.rm_id, foreign.node_id] = rm, foreign
+        return original(rm, foreign, now)
+
+    def do(rm: Any, info: Any, now: float) -> None:
+        earlier, foreign = reported.get((rm.rm_id, info.node_id), (rm, None))
+        if earlier is not rm:
+            patch.fires()
+            foreign_allocations.report(rm, foreign, now)
+
+    patch.quietly().instead_of(foreign_allocations.report, report)
+    _at_creation(patch, do)
+
+
+@_by_key(
+    "rejected-foreign-counts-later",
+    "A rejected foreign allocation counts once a node of that id is created.",
+    breaks=("SI-FOR-004",),
+)
+def _(patch: Patch) -> None:
+    rejected: dict[tuple[str, str], Any] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        effects = original(rm, foreign, now)
+        if any(isinstance(one, RejectedAllocation) for one in effects):
+            rejected[rm.rm_id, foreign.node_id] = foreign
+        return effects
+
+    def do(rm: Any, info: Any, now: float) -> None:
+        foreign = rejected.pop((rm.rm_id, info.node_id), None)
+        if foreign is not None:
+            patch.fires()
+            foreign_allocations.report(rm, foreign, now)
+
+    patch.quietly().instead_of(foreign_allocations.report, report)
+    _at_creation(patch, do)
+
+
+@_by_key(
+    "foreign-kind-never-changes",
+    "The report of a foreign allocation with another kind than before is ignored.",
+    breaks=("SI-FOR-002",),
+)
+def _(patch: Patch) -> None:
+    kinds: dict[tuple[str, str], bool] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        if kinds.setdefault((rm.rm_id, foreign.key), foreign.is_static) != foreign.is_static:
+            patch.fires()
+            return []
+        return original(rm, foreign, now)
+
+    patch.instead_of(foreign_allocations.report, report)
+
+
+@_by_key(
+    "foreign-keys-of-all-rms",
+    "The report of a foreign allocation by one RM ends that of the same key of another RM.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    known: dict[str, Any] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        other = known.setdefault(foreign.key, rm)
+        if other.rm_id != rm.rm_id:
+            for held in other.partitions.values():
+                if held.foreign.take_away(foreign.key) is not None:
+                    patch.fires()
+        return original(rm, foreign, now)
+
+    patch.instead_of(foreign_allocations.report, report)
+
+
+@mutant(
+    "comes-back-as-large-as-it-was",
+    "A node that is created again has the capacity it had before.",
+    breaks=("SI-NODE-006",),
+)
+@instead_of(nodes.create)
+def _(patch: Patch, original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+    before = _CAPACITIES.setdefault((rm.rm_id, info.node_id), info.capacity)
+    if before != info.capacity:
+        patch.fires()
+        info = replace(info, capacity=before)
+    return original(rm, info, now)
+
+
+@mutant(
+    "added-again-to-its-first-queue",
+    "An application that is added again after its removal is in the queue it was in before.",
+    breaks=("SI-APP-020",),
+)
+@instead_of(applications.submit)
+def _(patch: Patch, original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+    before = _QUEUES.setdefault((rm.rm_id, new.application_id), new.queue)
+    if before != new.queue:
+        patch.fires()
+        new = replace(new, queue=before)
+    return original(rm, new, now)
+
+
+@_by_key(
+    "used-key-keeps-its-priority",
+    "A key that serves again has the priority it was first asked for with.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    given: dict[str, int] = {}
+
+    def make(original: Original, *args: Any) -> list[Effect]:
+        effects = original(*args)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                given.setdefault(effect.allocation.ask.key, effect.allocation.ask.priority)
+        return effects
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        before = given.get(ask.key, ask.priority)
+        if before != ask.priority:
+            patch.fires()
+            ask = replace(ask, priority=before)
+        return original(rm, ask, now)
+
+    patch.quietly().instead_of(allocations.make, make)
+    patch.instead_of(asks.add, add)
+
+
+@mutant(
+    "second-confirmation-of-a-message-ignored",
+    "Of several confirmations in one message only the first counts.",
+    breaks=("SI-GANG-021",),
+)
+@instead_of(scheduler.apply)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateAllocations):
+        replaced = TerminationType.PLACEHOLDER_REPLACED
+        confirmations = [one for one in event.releases if one.termination is replaced]
+        if len(confirmations) > 1:
+            patch.fires()
+            kept = tuple(one for one in event.releases if one not in confirmations[1:])
+            event = replace(event, releases=kept)
+    return original(rm, event, now)
+
+
+@_by_key(
+    "updates-on-draining-nodes-ignored",
+    "The update of a live allocation on a draining node is silently ignored.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(updates.change)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.node.state is NodeState.DRAINING:
+        patch.fires()
+        return []
+    return original(partition, live, *rest)
+
+
+@mutant(
+    "preempting-ask-lost-with-an-application",
+    "An ask is lost if the application of its victim is removed before the RM confirms.",
+    breaks=("SI-APP-018",),
+)
+@instead_of(applications.remove)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    for held in rm.partitions.values():
+        for victim, preemption in list(held.preemptions.by_victim.items()):
+            if victim.application.application_id == request.application_id:
+                patch.fires()
+                held.preemptions.end(preemption)
+                held.asks.drop(preemption.pending)
+    return original(rm, request, now)
+
+
+@mutant(
+    "release-of-all-spares-recovered",
+    "A release without identity spares recovered allocations.",
+    breaks=("SI-REL-003",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[tuple[str, str]] = set()
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        recovered.add((partition.rm_id, record.identity))
+        return original(partition, record, now)
+
+    def meant(original: Original, partition: Any, application: Any, subject: Any) -> Any:
+        found: Any = original(partition, application, subject)
+        if not isinstance(subject, AllOfApplication | AskedAndHeld):
+            return found
+        spared = [one for one in found if (partition.rm_id, one.record.identity) in recovered]
+        if spared:
+            patch.fires()
+        return tuple(one for one in found if one not in spared)
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    patch.instead_of(releases.meant, meant)
+
+
+@_by_key(
+    "replacement-loses-the-originator-flag",
+    "An allocation that replaces a placeholder is not reported as that of the originator.",
+    breaks=("SI-ALLOC-007",),
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, pending, *rest)
+    if not pending.key.replaces:
+        return effects
+    return [_without_originator(patch, effect) for effect in effects]
+
+
+def _without_originator(patch: Patch, effect: Effect) -> Effect:
+    if not isinstance(effect, NewAllocation) or not effect.allocation.ask.originator:
+        return effect
+    patch.fires()
+    record = effect.allocation
+    return replace(effect, allocation=replace(record, ask=replace(record.ask, originator=False)))
