@@ -90,7 +90,10 @@ def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager)
 def test_key_used_again_has_the_priority_it_was_asked_for_with_then(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
-    ended = rm.has_released(rm.has_allocation(app, priority=7))
+    first = rm.has_allocation(app, priority=7)
+    with rm.precondition("an allocation repeats the priority of its ask"):
+        rm.agrees(first, Allocated(priority=7))
+    ended = rm.has_released(first)
 
     again = rm.asks(app, key=ended.key, priority=3)
 
