@@ -16,15 +16,18 @@ from sireference.core import (
     scheduler,
     updates,
 )
+from sireference.core.gang import replacement
 from sireference.core.model import (
     AllOfApplication,
     AskedAndHeld,
     Effect,
     NewAllocation,
     RejectedAllocation,
+    RejectedAsk,
     UpdateAllocations,
 )
-from sireference.core.states import NodeState, TerminationType
+from sireference.core.state.user_quota import UserQuota
+from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -254,22 +257,190 @@ def _(patch: Patch) -> None:
     patch.instead_of(releases.meant, meant)
 
 
+def _replacement_loses(patch: Patch, **lost: Any) -> None:
+    """Report allocations that replace a placeholder without these values of their asks."""
+
+    def make(original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, pending, *rest)
+        return [without(one) for one in effects] if pending.key.replaces else effects
+
+    def without(effect: Effect) -> Effect:
+        if not isinstance(effect, NewAllocation):
+            return effect
+        before = effect.allocation
+        after = replace(before, ask=replace(before.ask, **lost))
+        if after != before:
+            patch.fires()
+        return replace(effect, allocation=after)
+
+    patch.instead_of(allocations.make, make)
+
+
 @_by_key(
     "replacement-loses-the-originator-flag",
     "An allocation that replaces a placeholder is not reported as that of the originator.",
     breaks=("SI-ALLOC-007",),
 )
-@instead_of(allocations.make)
-def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
-    effects = original(partition, pending, *rest)
-    if not pending.key.replaces:
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, originator=False)
+
+
+@_by_key(
+    "replacement-loses-its-preemption-policy",
+    "An allocation that replaces a placeholder is reported without the policy of its ask.",
+    breaks=("SI-ALLOC-007",),
+)
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, preemption_policy=None)
+
+
+@mutant(
+    "replacement-loses-its-tags",
+    "An allocation that replaces a placeholder is reported without the tags of its ask.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, tags={})
+
+
+@mutant(
+    "drain-survives-registration",
+    "A node that was draining when its RM registered again is created draining.",
+    breaks=("SI-REG-005",),
+)
+def _(patch: Patch) -> None:
+    drained: dict[tuple[str, str], Any] = {}
+
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        effects = original(partition, node, info, now)
+        if node.state is NodeState.DRAINING:
+            drained[partition.rm_id, node.node_id] = partition
+        else:
+            drained.pop((partition.rm_id, node.node_id), None)
         return effects
-    return [_without_originator(patch, effect) for effect in effects]
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        earlier = drained.get((rm.rm_id, info.node_id))
+        if earlier is not None and earlier is not rm.partitions.get(info.partition):
+            patch.fires()
+            info = replace(info, action=NodeAction.CREATE_DRAIN)
+        return original(rm, info, now)
+
+    patch.quietly().instead_of(nodes.change, change)
+    patch.instead_of(nodes.create, create)
 
 
-def _without_originator(patch: Patch, effect: Effect) -> Effect:
-    if not isinstance(effect, NewAllocation) or not effect.allocation.ask.originator:
-        return effect
-    patch.fires()
-    record = effect.allocation
-    return replace(effect, allocation=replace(record, ask=replace(record.ask, originator=False)))
+@_by_key(
+    "used-key-keeps-its-amount",
+    "A key that serves again is allocated with the amount it was first asked for with.",
+    breaks=("SI-ALLOC-002",),
+)
+def _(patch: Patch) -> None:
+    given: dict[tuple[str, str], Any] = {}
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        is_known = any(ask.key in one.allocations.all for one in rm.partitions.values())
+        is_pending = any(one.asks.with_key(ask.key) for one in rm.partitions.values())
+        before = given.setdefault((rm.rm_id, ask.key), ask.resource)
+        if before != ask.resource and not is_known and not is_pending:
+            patch.fires()
+            ask = replace(ask, resource=before)
+        return original(rm, ask, now)
+
+    patch.instead_of(asks.add, add)
+
+
+@_by_key(
+    "updates-below-zero-count",
+    "The update of a live allocation to an amount below zero is accepted.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(updates.objections_to_amount)
+def _(patch: Patch, original: Original, ask: Any) -> Any:
+    if any(original(ask)):
+        patch.fires()
+    return iter(())
+
+
+@_by_key(
+    "updates-of-leaving-allocations-ignored",
+    "The update of an allocation whose release is open is silently ignored.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(updates.change)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.open_release is not None:
+        patch.fires()
+        return []
+    return original(partition, live, *rest)
+
+
+@mutant(
+    "recovered-not-counted-for-users",
+    "A recovered allocation does not count for its user.",
+    breaks=("SI-REC-007",),
+)
+@instead_of(recovery.recover)
+def _(patch: Patch, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+    effects = original(partition, record, now)
+    for quota in partition.applications[record.ask.application_id].quotas:
+        if isinstance(quota, UserQuota):
+            patch.fires()
+            quota.unbook(record.ask.resource)
+    return effects
+
+
+@_by_key(
+    "releases-cross-to-other-rms",
+    "A release by one RM silently ends the allocation of the same names of another RM.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    known: dict[str, Any] = {}
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        known[rm.rm_id] = rm
+        for other in known.values():
+            if other is not rm and original(other, request, now):
+                patch.fires()
+        return original(rm, request, now)
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        known[rm.rm_id] = rm
+        return original(rm, ask, now)
+
+    patch.quietly().instead_of(asks.add, add)
+    patch.instead_of(releases.release, release)
+
+
+@_by_key(
+    "refused-update-takes-the-priority",
+    "The refused update of a pending ask changes its priority.",
+    breaks=("SI-ASK-030",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    effects = original(rm, ask, now)
+    if any(isinstance(one, RejectedAsk) for one in effects):
+        for held in rm.partitions.values():
+            for application in held.asks.with_key(ask.key):
+                patch.fires()
+                pending = application.pending[ask.key]
+                held.asks.replace(pending, replace(pending.ask, priority=ask.priority))
+    return effects
+
+
+@mutant(
+    "task-groups-matched-by-prefix",
+    "A real ask replaces a placeholder of any group whose name begins with that of its own.",
+    breaks=("SI-GANG-017",),
+)
+@instead_of(replacement.choose)
+def _(patch: Patch, original: Original, partition: Any, pending: Any) -> Any:
+    gang = partition.gangs.get(pending.application)
+    wanted = pending.key.replaces
+    for name, group in gang.replaceable.items() if gang is not None and wanted else ():
+        if name != wanted and name.startswith(wanted) and group:
+            patch.fires()
+            return next(iter(group.values()))
+    return original(partition, pending)

@@ -114,6 +114,29 @@ def test_equal_keys_of_two_rms_are_two_foreign_allocations(
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
+@requirement("SI-CONN-003")
+def test_equal_names_of_two_rms_are_different_allocations(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    second_rm.joins()
+    second_rm.has_node(memory=10)
+    with second_rm.precondition("another RM may use the same names"):
+        second_rm.submits_application(app)
+        second_rm.expect(ApplicationAccepted(app))
+        other = second_rm.expect(Allocated(second_rm.asks(app, key=allocation.key, memory=10)))
+
+    second_rm.has_released(other)
+    second_rm.removes_application(app)
+    second_rm.synchronise_all()
+
+    beyond = rm.asks(app, memory=1)
+    rm.expect_none(Released(identity=allocation.identity), Allocated(beyond))
+    rm.still_holds(allocation)
+
+
 @requirement("SI-CONN-004")
 def test_what_concerns_an_rm_is_reported_to_no_one_else(
     rm: ResourceManager, second_rm: UnregisteredRM

@@ -5,7 +5,7 @@ import pytest
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
 from siconform.protocol.handles import Gang
-from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
 from siconform.protocol.snapshot_facts import AllocationSeen, ApplicationSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import (
@@ -35,17 +35,16 @@ def test_a_gang_may_get_more_than_its_placeholder_ask(rm: ResourceManager) -> No
 @requirement("SI-GANG-017")
 def test_placeholders_are_matched_by_their_group(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
-    gang = rm.has_gang(members=5)
-    one, another, third, fourth, middle = rm.has_placeholders(
-        gang, TASK_GROUP, ANOTHER_GROUP, TASK_GROUP, TASK_GROUP, "middle"
+    gang = rm.has_gang(members=4)
+    another, *ones, middle = rm.has_placeholders(
+        gang, ANOTHER_GROUP, TASK_GROUP, TASK_GROUP, "middle"
     )
 
-    real = rm.asks_member(gang, group=ANOTHER_GROUP)
-    rm.expect_replacement(real, [another])
-    real = rm.asks_member(gang, group="middle")
-    rm.expect_replacement(real, [middle])
+    replaced_one = rm.expect_replacement(rm.asks_member(gang), ones).placeholder
+    rm.expect_replacement(rm.asks_member(gang, group="middle"), [middle])
+    rm.expect_replacement(rm.asks_member(gang, group=ANOTHER_GROUP), [another])
 
-    rm.expect_none(*(Released(identity=p.identity) for p in (one, third, fourth)))
+    rm.expect_none(*(Released(identity=p.identity) for p in ones if p != replaced_one))
 
 
 @requirement("SI-GANG-017")
@@ -175,16 +174,29 @@ def test_confirmations_in_one_message_are_each_enough_for_their_placeholder(
         rm.expect(Allocated(ask, placeholder=False))
 
 
+@requirement("SI-ALLOC-003")
+def test_what_replaces_a_placeholder_repeats_the_tags_of_its_ask(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang()
+
+    real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, tags={"t": "v"})
+
+    rm.expect_replacement(real, placeholders)
+    rm.repeats_tags(rm.expect(Allocated(real)), {"t": "v"})
+
+
 @requirement("SI-ALLOC-007")
-def test_what_replaces_a_placeholder_repeats_the_originator_flag_of_its_ask(
+def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm: ResourceManager,
 ) -> None:
     gang, placeholders = rm.has_complete_gang()
+    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
 
-    real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, originator=True)
+    real = rm.asks(
+        gang, resources=gang.member, task_group=TASK_GROUP, originator=True, policy=takes
+    )
 
     rm.expect_replacement(real, placeholders)
-    rm.expect(Allocated(real, originator=True))
+    rm.expect(Allocated(real, originator=True, preemption_policy=takes))
 
 
 @requirement("SI-GANG-022")

@@ -86,6 +86,20 @@ def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager)
     rm.expect_none(Allocated(live.key))
 
 
+@requirement("SI-ALLOC-002")
+def test_key_used_again_has_the_amount_it_was_asked_for_with_then(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    ended = rm.has_released(rm.has_allocation(app, memory=8))
+
+    again = rm.asks(app, key=ended.key, memory=2)
+
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    served = [received] if isinstance(received, Allocated) else []
+    rm.needs_some(served, of="to serve a key for a second time")
+    rm.gives(served[0], {"memory": 2}, below={"memory": 8})
+
+
 @requirement("SI-ALLOC-003")
 def test_key_used_again_has_the_priority_it_was_asked_for_with_then(rm: ResourceManager) -> None:
     rm.has_node()
@@ -185,6 +199,21 @@ def test_a_pending_ask_stays_as_it_was_when_another_amount_is_refused(
     with rm.control("an amount that an ask may have is not refused"):
         valid = rm.has_pending_ask(app, memory=8)
         rm.has_asked_again(valid, memory=7)
+
+
+@requirement("SI-ASK-030")
+def test_a_pending_ask_keeps_its_priority_when_its_update_is_refused(rm: ResourceManager) -> None:
+    rm.serves_higher_priority_first()
+    rm.has_full_node()
+    app = rm.has_application()
+    refused, other = rm.has_pending_ask(app, priority=1), rm.has_pending_ask(app, priority=5)
+
+    rm.asks_again(refused, priority=9, resources={"memory": -1, "vcore": -1})
+    rm.has_refused(refused)
+    rm.has_node(memory=1)
+
+    rm.expect(Allocated(other))
+    rm.expect_none(Allocated(refused))
 
 
 @requirement("SI-ASK-030")

@@ -15,8 +15,10 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
+from siconform.protocol.queue_configurations import queue_with_limits
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_released, replaced
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-REC-001")
@@ -188,6 +190,32 @@ def test_existing_allocations_added_by_themselves_count_in_their_queue(
     too_large = rm.asks(app, memory=4)
     rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits the quota as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=3)))
+
+
+@requirement("SI-REC-007")
+def test_existing_allocations_added_by_themselves_count_for_their_user(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    user = rm.new_name("user")
+    limit = {"users": [user], "maxresources": {"memory": 10}}
+    rm.has_registered(config=queue_with_limits("shared", limit))
+    node = rm.has_node(memory=100)
+    app = rm.has_application(queue="root.shared", user=user)
+    held = rm.has_allocation(app, memory=1)
+    beyond = rm.asks(app, memory=10)
+    is_limited = rm.receive_if_any(Allocated(beyond)) is None
+    rm.needs_some([held] if is_limited else [], of="limits of users")
+    rm.withdraws(beyond)
+    existing = rm.remembers_allocation(app, node, memory=6)
+
+    rm.adds_existing(existing)
+
+    too_large = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask within the limit is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3)))
 

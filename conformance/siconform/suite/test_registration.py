@@ -67,6 +67,26 @@ def test_registering_again_forgets_the_nodes(unregistered_rm: UnregisteredRM) ->
     unregistered_rm.expect(NodeAccepted(node))
 
 
+@requirement("SI-REG-005")
+@registering_again_is_a_race
+def test_registering_again_forgets_that_a_node_is_draining(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered()
+    node = unregistered_rm.has_node()
+    unregistered_rm.drains(node)
+    waiting = unregistered_rm.asks(unregistered_rm.has_application())
+    with unregistered_rm.precondition("a draining node takes no work"):
+        unregistered_rm.expect_none(Allocated(waiting))
+
+    unregistered_rm.has_registered_again()
+    unregistered_rm.registers_node(node)
+    unregistered_rm.expect(NodeAccepted(node))
+
+    fresh = unregistered_rm.asks(unregistered_rm.has_application())
+    unregistered_rm.expect(Allocated(fresh, node=node))
+
+
 @requirement("SI-REG-006")
 @registering_again_is_a_race
 def test_registering_again_forgets_the_applications(unregistered_rm: UnregisteredRM) -> None:

@@ -69,6 +69,21 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
 
 
 @requirement("SI-ALLOC-012")
+def test_an_update_below_zero_makes_no_room_beyond_the_node(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2)
+
+    rm.updates_allocation(allocation, resources={"memory": -8, "vcore": 1})
+
+    too_large = rm.asks(app, memory=11)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=8), node=node))
+
+
+@requirement("SI-ALLOC-012")
 def test_an_update_counts_on_a_draining_node_as_well(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
@@ -84,6 +99,23 @@ def test_an_update_counts_on_a_draining_node_as_well(rm: ResourceManager) -> Non
     rm.expect_none(Allocated(waiting))
     rm.has_updated(allocation, memory=1)
     rm.is_served(waiting, node=node)
+
+
+@requirement("SI-ALLOC-012")
+def test_an_update_counts_while_the_allocation_is_being_replaced(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    gang, app = rm.has_gang(memory=2), rm.has_application()
+    placeholder = rm.has_placeholder(gang)
+    open_one = rm.has_open_replacement(gang, [placeholder])
+
+    with rm.confirming_nothing():
+        rm.has_updated(placeholder, memory=8)
+
+        too_large = rm.asks(app, memory=4)
+        rm.expect_none(Allocated(too_large))
+        rm.withdraws(too_large)
+    rm.confirms(open_one.release)
+    rm.expect(Allocated(open_one.real, node=node))
 
 
 @requirement("SI-ALLOC-012")
@@ -147,9 +179,16 @@ def is_limited(rm: ResourceManager, held: Allocated, other: Application, of: str
     rm.withdraws(beyond)
 
 
+def leaves_the_rest(rm: ResourceManager, held: Allocated, other: Application) -> None:
+    """Then: what this allocation holds leaves less than 10 for the other."""
+    beyond = rm.asks(other, memory=11 - held.resource["memory"])
+    rm.expect_none(Allocated(beyond))
+    rm.withdraws(beyond)
+
+
 def gets_all_back(rm: ResourceManager, other: Application) -> None:
     """Then: the other application may have 10, and no more."""
-    rm.expect(Allocated(rm.asks(other, memory=10)))
+    rm.is_served(rm.asks(other, memory=10))
     beyond = rm.asks(other, memory=1)
     rm.expect_none(Allocated(beyond))
 
@@ -184,6 +223,7 @@ def test_its_parent_queue_gets_back_what_an_updated_allocation_held_last(
     rm.has_node(memory=100)
     is_limited(rm, held, other, "quotas of parent queues")
     allocation = rm.has_updated(held, memory=later)
+    leaves_the_rest(rm, allocation, other)
 
     ends(rm, allocation)
 
@@ -206,6 +246,7 @@ def test_its_user_gets_back_what_an_updated_allocation_held_last(
     rm.has_node(memory=100)
     is_limited(rm, held, other, "limits of users")
     allocation = rm.has_updated(held, memory=later)
+    leaves_the_rest(rm, allocation, other)
 
     ends(rm, allocation)
 

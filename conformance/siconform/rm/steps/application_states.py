@@ -119,16 +119,18 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
 
         The time includes the ``lasting`` seconds of this step.
         """
-        shortest, by = (
-            self.shortest_wait(),
-            self.now() + self.latency.slowest + lasting,
-        )
-        is_over = shortest is not None and by - since >= shortest
+        shortest, by = self.shortest_wait(), self.now() + self.latency.slowest + lasting
+        is_virtual = self.exchange.history.clock.is_virtual
+
+        def is_over() -> bool:
+            now = by if is_virtual else max(by, self.now())
+            return shortest is not None and now - since >= shortest
+
         why = (
             "an application that has nothing left may have been completed meanwhile"
             " (--waiting-timeout SECONDS states how long the scheduler waits before that)"
         )
-        with unless_over(lambda: is_over, why):
+        with unless_over(is_over, why):
             yield
 
     def is_completed_when_due(self, application: str, *, seconds: float, since: float) -> None:

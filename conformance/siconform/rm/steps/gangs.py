@@ -32,7 +32,7 @@ GANG_QUEUES: Final = (
 
 QUOTA_QUEUE: Final = "root.quota"  # quota: 10 memory
 TASK_GROUP: Final = "group"
-ANOTHER_GROUP: Final = "another-group"
+ANOTHER_GROUP: Final = "group-2"
 
 
 class Style(StrEnum):
