@@ -6,6 +6,7 @@ It uses no queues of waiters, no wake-up lists and no cached facts about nodes.
 from collections.abc import Iterator
 
 from sireference.configuration.model import SortPolicy
+from sireference.core import predicates
 from sireference.core.model import Ask
 from sireference.core.resources import NOTHING
 from sireference.core.state.application import Application, PendingAsk
@@ -42,7 +43,7 @@ def nothing_fits(partition: Partition) -> None:
 
 
 def _wants_more(pending: PendingAsk) -> bool:
-    return pending.made + pending.awaiting + pending.proposed < pending.ask.max_allocations
+    return pending.made + pending.awaiting + pending.held < pending.ask.max_allocations
 
 
 def _has_a_placeholder(partition: Partition, pending: PendingAsk) -> bool:
@@ -117,7 +118,7 @@ def _is_refused(pending: PendingAsk, node: Node) -> bool:
 
 def _is_asked_about_again(pending: PendingAsk) -> bool:
     """Return whether the RM refused nodes for it, to be asked again after a timeout."""
-    timer = pending.exclusions.timer if pending.exclusions is not None else None
+    timer = pending.timers.get(predicates.EXCLUSIONS)
     return timer is not None and timer.due is not None
 
 

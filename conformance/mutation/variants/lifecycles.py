@@ -171,7 +171,7 @@ def _waits_for_someone(partition: Any, pending: Any) -> bool:
 def _is_promised(partition: Any, pending: Any) -> bool:
     """Return whether victims or a placeholder are being released for it."""
     preempts = pending.is_reserved or partition.preemptors.has_timer(pending)
-    return bool(preempts or pending.awaiting or pending.proposed)
+    return bool(preempts or pending.awaiting or pending.held)
 
 
 @_on_the_wire(

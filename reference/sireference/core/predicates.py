@@ -17,6 +17,7 @@ from sireference.core.states import NodeState
 # Seconds until nodes that the RM refused are proposed again: initial value and maximum
 _FIRST_TIMEOUT: Final = 1.0
 _LAST_TIMEOUT: Final = 60.0
+EXCLUSIONS: Final = "exclusions"  # the timer of an ask until its refused nodes are proposed again
 
 
 def are_wanted(partition: Partition) -> bool:
@@ -64,14 +65,14 @@ def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None
     The RM's criteria are unknown here: its answer may change.
     """
     exclusions = pending.exclusions
-    if exclusions is None or not exclusions.nodes or exclusions.timer is not None:
+    if exclusions is None or not exclusions.nodes or EXCLUSIONS in pending.timers:
         return
 
     def forget(_: float) -> list[Effect]:
+        del pending.timers[EXCLUSIONS]
         pending.exclusions = NodeExclusions(min(2 * exclusions.timeout, _LAST_TIMEOUT))
-        if pending.wants_more:
-            partition.asks.enqueue(pending)
+        partition.asks.requeue(pending)
         partition.preemptors.try_again(pending)
         return []
 
-    exclusions.timer = partition.timers.set(now + exclusions.timeout, forget)
+    pending.timers[EXCLUSIONS] = partition.timers.set(now + exclusions.timeout, forget)

@@ -60,8 +60,7 @@ def _settle(
     if agrees and _is_possible(partition, proposal):
         return _carry_out(partition, proposal, answer, now)
     _give_up(partition, proposal, now)
-    if pending.wants_more and (pending.ask_group is None or pending.ask_group.key != pending.key):
-        partition.asks.enqueue(pending)
+    partition.asks.requeue(pending)
     return []
 
 

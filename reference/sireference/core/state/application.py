@@ -39,7 +39,8 @@ class PendingAsk:
     ask_group: "AskGroup | None" = None  # None if no allocation is outstanding
     awaiting: int = 0  # placeholders whose end it waits for: one for each of its next allocations
     is_reserved: bool = False  # resources on a node are reserved for it until its victims are gone
-    proposed: int = 0  # allocations that need the RM's approval
+    held: int = 0  # allocations held back, as until the RM approves them
+    timers: dict[str, Timer] = field(default_factory=dict)  # by purpose; they end with the ask
     since: float | None = None  # when it was requested
     exclusions: NodeExclusions | None = None  # nodes the RM refused for it
     reported: WaitReason | None = None  # last state reported to the RM, if any
@@ -71,8 +72,8 @@ class PendingAsk:
     @property
     def wants_more(self) -> bool:
         """Return whether an allocation is outstanding."""
-        on_their_way = self.made + self.awaiting + self.proposed
-        return self.state is _PENDING and on_their_way < self.ask.max_allocations
+        not_wanted = self.made + self.awaiting + self.held
+        return self.state is _PENDING and not_wanted < self.ask.max_allocations
 
 
 class AskGroup:

@@ -1,7 +1,5 @@
 """Node exclusions: nodes that the RM refused for an ask."""
 
-from sireference.core.state.timers import Timer, cancel
-
 
 class NodeExclusions:
     """The nodes that the RM refused for one ask, which therefore has its own profile.
@@ -10,17 +8,11 @@ class NodeExclusions:
     left.
     """
 
-    __slots__ = ("nodes", "timeout", "timer")
+    __slots__ = ("nodes", "timeout")
 
     def __init__(self, timeout: float) -> None:
         self.nodes: set[str] = set()
         self.timeout = timeout
-        self.timer: Timer | None = None
-
-    def stop_timer(self) -> None:
-        """Cancel the timeout of the exclusions: no ask waits for it."""
-        cancel(self.timer)
-        self.timer = None
 
 
 class ActiveExclusions:

@@ -117,14 +117,13 @@ class Partition:
         """Let ``proposal`` wait for the RM's approval."""
         self.proposals.append(proposal)
         if proposal.serves:
-            proposal.pending.proposed += 1
-            self.asks.tidy(proposal.pending.ask_group)
+            self.asks.hold(proposal.pending)
 
     def unpropose(self) -> Proposal:
         """Remove and return the first proposal."""
         proposal = self.proposals.popleft()
         if proposal.serves:
-            proposal.pending.proposed -= 1
+            proposal.pending.held -= 1
         return proposal
 
     def book(self, allocation: Allocation) -> None:

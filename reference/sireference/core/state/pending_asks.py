@@ -135,7 +135,7 @@ class PendingAsks:
         if not self._by_key[key]:
             del self._by_key[key]
         self._replacements.forget(pending)
-        self._let_go(pending)
+        self._clear_up(pending)
         self.tidy(ask_group)
         if pending.ask_group is not None:  # it was not the first there
             pending.ask_group.leave(pending)
@@ -146,13 +146,13 @@ class PendingAsks:
         if is_news:
             application.moved()
 
-    def _let_go(self, pending: PendingAsk) -> None:
-        """End any preemption for it, which it does not need."""
+    def _clear_up(self, pending: PendingAsk) -> None:
+        """End its timers and any preemption for it, which it does not need."""
+        for timer in pending.timers.values():
+            timer.cancel()
         preemption = self._preemptions.of(pending)
         if preemption is not None:
             self._preemptions.end(preemption)
-        if pending.exclusions is not None:
-            pending.exclusions.stop_timer()
         self._preemptors.forget(pending)
 
     def served(self, pending: PendingAsk) -> None:
@@ -169,6 +169,17 @@ class PendingAsks:
         self._replacements.hold(pending, placeholder)
         self._states.moved(pending)
         self.tidy(pending.ask_group)
+
+    def hold(self, pending: PendingAsk, allocations: int = 1) -> None:
+        """Hold back so many allocations of ``pending``; whoever lets them go may `requeue` it."""
+        pending.held += allocations
+        self.tidy(pending.ask_group)
+
+    def requeue(self, pending: PendingAsk) -> None:
+        """Add ``pending`` to its group if it wants more and is not there, or in another one."""
+        is_elsewhere = pending.ask_group is None or pending.ask_group.key != pending.key
+        if pending.wants_more and is_elsewhere:
+            self.enqueue(pending)
 
     def tidy(self, ask_group: AskGroup | None) -> None:
         """Remove ``ask_group`` if it is empty."""

@@ -11,11 +11,12 @@ from sireference.core.state.application import PendingAsk
 from sireference.core.state.callbacks import Callbacks
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import NodeIndex
-from sireference.core.state.timers import Timer, cancel
+from sireference.core.state.timers import Timer
 from sireference.core.states import NodeState, TerminationType
 
 _PAUSE: Final = 1.0  # seconds at least until failed ones are tried again
 _PAUSE_FOR_EACH: Final = 0.00005  # limits the share of time spent on retries
+_DELAY: Final = "preemption"  # the timer of an ask until it may preempt
 
 
 @dataclass(slots=True, eq=False)
@@ -144,7 +145,7 @@ class Preemptions:
 class Preemptors:
     """Asks that may preempt, now or after a delay."""
 
-    __slots__ = ("_node_index", "_timers", "fresh", "next_look", "paused", "seen", "tried")
+    __slots__ = ("_node_index", "fresh", "next_look", "paused", "seen", "tried")
 
     def __init__(self, node_index: NodeIndex) -> None:
         self._node_index = node_index
@@ -153,7 +154,6 @@ class Preemptors:
         self.paused: dict[Hashable, Iterator[tuple[int, Node]]] = {}  # nodes left, by search
         self.seen = 0  # changes of the node index at the last attempt
         self.next_look = 0.0  # earliest time of the next attempt
-        self._timers: dict[PendingAsk, Timer] = {}  # until they may preempt
 
     @property
     def has_changed(self) -> bool:
@@ -162,15 +162,15 @@ class Preemptors:
 
     def has_timer(self, pending: PendingAsk) -> bool:
         """Return whether ``pending`` may preempt later."""
-        return pending in self._timers
+        return _DELAY in pending.timers
 
     def wait(self, pending: PendingAsk, timer: Timer) -> None:
         """Let ``pending`` preempt when ``timer`` is due, which calls ``add``."""
-        self._timers[pending] = timer
+        pending.timers[_DELAY] = timer
 
     def add(self, pending: PendingAsk) -> None:
         """Have ``pending`` tried by the next cycle."""
-        self._timers.pop(pending, None)
+        pending.timers.pop(_DELAY, None)
         self.tried.pop(pending, None)
         self.fresh[pending] = None
 
@@ -213,7 +213,5 @@ class Preemptors:
 
     def forget(self, pending: PendingAsk) -> None:
         """Remove ``pending``, which waits no more."""
-        timer = self._timers.pop(pending, None)
-        cancel(timer)
         self.fresh.pop(pending, None)
         self.tried.pop(pending, None)
