@@ -51,14 +51,14 @@ print(json.dumps([nodes.quoted("a"), applications.quoted("b")]))
 
 def test_function_is_replaced_in_dataclasses() -> None:
     script = """
-from sireference.codec import codec_for, r2023_04
+from sireference.codec import codec_for, reading
 from siwire import REVISIONS
-patch.instead_of(r2023_04.application, lambda original, message: "another")
+patch.instead_of(reading.removal, lambda original, message: "another")
 found = []
 for name in ("2023-04", "2023-12"):
     si = REVISIONS[name].si
-    request = si.ApplicationRequest(rmID="rm", new=[si.AddApplicationRequest()])
-    found += [one.new for one in codec_for(REVISIONS[name]).events("UpdateApplication", request)]
+    request = si.ApplicationRequest(rmID="rm", remove=[si.RemoveApplicationRequest()])
+    found += [one.remove for one in codec_for(REVISIONS[name]).events("UpdateApplication", request)]
 print(json.dumps(found))
 """
 

@@ -1,6 +1,7 @@
 """2021-02: one update stream for everything, unlike all later revisions."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -41,6 +42,8 @@ from sireference.core.states import NodeAction, TerminationType
 
 _UPDATE: Final = "Update"
 _GANG_STYLE: Final = "hard"  # the revision has no styles: the application fails (SI-GANG-034)
+_COPIED_BY_ASKS: Final = reading.copied(Ask, si.AllocationAsk)
+_COPIED_BY_APPLICATIONS: Final = reading.copied(NewApplication, si.AddApplicationRequest)
 
 # The first value gives the meaning of zero
 _NODE_ACTIONS: Final = {
@@ -104,7 +107,8 @@ def events(message: si.UpdateRequest, policies: Policies) -> Iterator[Event]:
 
 def application(message: si.AddApplicationRequest) -> NewApplication:
     """Read an AddApplicationRequest."""
-    return reading.application(message, _GANG_STYLE)
+    read = reading.completed(reading.application(message), _COPIED_BY_APPLICATIONS, message)
+    return replace(read, gang_style=_GANG_STYLE)
 
 
 def new_node(policies: Policies, message: si.NewNodeInfo) -> NodeInfo:
@@ -123,7 +127,7 @@ def ask(policies: Policies, message: si.AllocationAsk) -> Ask:
     task_group = message.taskGroupName
     priority, priority_class = _priority(policies, message.priority)
     is_constrained = message.HasField("placementConstraint")
-    return Ask(
+    read = Ask(
         key=message.allocationKey,
         application_id=message.applicationID,
         partition=partition_name(message.partitionName),
@@ -131,12 +135,12 @@ def ask(policies: Policies, message: si.AllocationAsk) -> Ask:
         max_allocations=message.maxAllocations,
         priority=priority,
         priority_class=priority_class,
-        execution_timeout=message.executionTimeoutMilliSeconds / reading.MILLISECONDS,
         tags=reading.strings(message.tags),
         task_group=task_group,
         placeholder=message.placeholder and task_group != "",
         constraint=constraint(message.placementConstraint) if is_constrained else None,
     )
+    return reading.completed(read, _COPIED_BY_ASKS, message)
 
 
 def allocation(policies: Policies, message: si.Allocation) -> AllocationRecord:

@@ -65,34 +65,28 @@ def node(reads: Reading, message: messages.RecoveringNode) -> NodeInfo:
     return reading.occupied_node(message, action, existing_ones)
 
 
-def application(message: messages.StyledApplication) -> NewApplication:
-    """Read an AddApplicationRequest."""
-    return reading.application(message, message.gangSchedulingStyle)
-
-
 def allocation_lists(reads: Reading, message: messages.AllocationRequest) -> Iterable[Elements]:
     """Read asks and releases."""
     releases = message.releases
     return (
-        Elements("asks", ask, message.asks),
+        Elements("asks", partial(ask, reads), message.asks),
         Elements("ask_releases", ask_release, releases.allocationAsksToRelease),
         Elements("releases", reads.release, releases.allocationsToRelease),
     )
 
 
-def ask(message: messages.Ask) -> Ask:
+def ask(reads: Reading, message: messages.Ask) -> Ask:
     """Read an AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
     tags = reading.strings(message.tags)
     task_group = message.taskGroupName
     has_resource = message.HasField("resourceAsk")
-    return Ask(
+    read = Ask(
         key=message.allocationKey,
         application_id=message.applicationID,
         partition=partition_name(message.partitionName),
         resource=reading.resource(message.resourceAsk) if has_resource else NOTHING,
         max_allocations=message.maxAllocations,
         priority=message.priority,
-        execution_timeout=message.executionTimeoutMilliSeconds / reading.MILLISECONDS,
         tags=tags,
         task_group=task_group,
         placeholder=message.placeholder and task_group != "",
@@ -100,6 +94,7 @@ def ask(message: messages.Ask) -> Ask:
         preemption_policy=policy(message),
         required_node=tags.get(REQUIRED_NODE, ""),
     )
+    return reading.completed(read, reads.copied_by_asks, message)
 
 
 def policy(message: messages.AskWithPolicy) -> PreemptionPolicy | None:
@@ -258,11 +253,13 @@ def write_end(end: Release | AskRelease, message: messages.Release | messages.As
 READING: Final = Reading(
     node=node,
     node_actions=NODE_ACTIONS,
-    application=application,
+    application=reading.application,
     removal=reading.removal,
     allocation_lists=allocation_lists,
     allocation=allocation,
     release=release,
+    copied_by_asks=reading.copied(Ask, si.AllocationAsk),
+    copied_by_applications=reading.copied(NewApplication, si.AddApplicationRequest),
 )
 SLOTS: Final = Slots(
     node={

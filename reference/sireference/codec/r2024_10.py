@@ -64,7 +64,8 @@ def entry(reads: Reading, message: messages.KeyedAllocation) -> Entry:
         return foreign(message)
     if message.nodeID:
         return reads.allocation(message)
-    return ask(message)
+    request, copied = ask(message), reads.copied_by_asks
+    return reading.completed(request, copied, message) if copied else request
 
 
 def foreign(message: messages.KeyedAllocation) -> ForeignAllocation:
@@ -149,6 +150,7 @@ READING: Final = replace(
     allocation_lists=allocation_lists,
     allocation=allocation,
     release=release,
+    copied_by_asks=reading.copied(Ask, si.Allocation),
 )
 SLOTS: Final = Slots(
     node=r2023_12.SLOTS.node,

@@ -7,9 +7,9 @@ from typing import Final
 from siwire import REVISIONS
 from siwire.r2026_04 import si_pb2 as si
 
-from sireference.codec import callbacks, r2024_10
+from sireference.codec import callbacks, r2024_10, reading
 from sireference.codec.three_streams import codec
-from sireference.core.model import PreemptionQuestion
+from sireference.core.model import Ask, NewApplication, PreemptionQuestion
 
 CALLBACKS: Final = callbacks.CallbackCodec(
     callbacks.all_of(
@@ -20,7 +20,11 @@ CALLBACKS: Final = callbacks.CallbackCodec(
     | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
     partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
 )
-READING: Final = r2024_10.READING
+READING: Final = replace(
+    r2024_10.READING,
+    copied_by_asks=reading.copied(Ask, si.Allocation),
+    copied_by_applications=reading.copied(NewApplication, si.AddApplicationRequest),
+)
 SLOTS: Final = r2024_10.SLOTS
 RULES: Final = replace(
     r2024_10.RULES, event_details=callbacks.details(si.EventRecord.ChangeDetail.keys())

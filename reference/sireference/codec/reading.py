@@ -1,14 +1,16 @@
 """Reading shared by all revisions: parts of requests to records of the core."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Final
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, TypeVar
 
+from google.protobuf.message import Message
 from siwire import constants
 
 from sireference.codec import messages
 from sireference.core.model import (
     AllocationRecord,
+    Ask,
     NewApplication,
     NodeInfo,
     RemoveApplication,
@@ -17,7 +19,34 @@ from sireference.core.model import (
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction
 
-MILLISECONDS: Final = 1000.0  # of one second
+Record = TypeVar("Record", Ask, NewApplication)
+
+
+class Copied(NamedTuple):
+    """A scalar that a record only copies: it names the field of the message itself."""
+
+    name: str  # in the record
+    field: str  # in the message
+    divided_by: int
+
+
+def copied(record: type[Record], message: type[Message]) -> tuple[Copied, ...]:
+    """Return the scalars that this record copies from this message (see `copied_from`)."""
+    has = message.DESCRIPTOR.fields_by_name
+    return tuple(
+        Copied(one.name, one.metadata["copied_from"], one.metadata["divided_by"])
+        for one in fields(record)
+        if one.metadata and one.metadata["copied_from"] in has
+    )
+
+
+def completed(record: Record, scalars: tuple[Copied, ...], message: Any) -> Record:
+    """Return the record with the scalars it copies from the message."""
+    for name, field, divided_by in scalars:
+        value = getattr(message, field)
+        if value:  # rarely
+            record = replace(record, **{name: value / divided_by if divided_by > 1 else value})
+    return record
 
 
 def resource(message: messages.Resource) -> Resource:
@@ -58,8 +87,8 @@ def occupied_node(
     )
 
 
-def application(message: messages.NewApplication, gang_style: str) -> NewApplication:
-    """Read an AddApplicationRequest."""
+def application(message: messages.NewApplication) -> NewApplication:
+    """Read an AddApplicationRequest without the scalars that the record copies."""
     has_gang = message.HasField("placeholderAsk")
     return NewApplication(
         application_id=message.applicationID,
@@ -68,9 +97,7 @@ def application(message: messages.NewApplication, gang_style: str) -> NewApplica
         user=message.ugi.user,
         groups=tuple(message.ugi.groups),
         tags=strings(message.tags),
-        execution_timeout=message.executionTimeoutMilliSeconds / MILLISECONDS,
         placeholder_ask=resource(message.placeholderAsk) if has_gang else None,
-        gang_style=gang_style,
     )
 
 

@@ -18,6 +18,7 @@ from sireference.codec.codec import Codec, Stream
 from sireference.codec.extra_config import proposed_timers
 from sireference.codec.packing import Slot
 from sireference.codec.policies import Policies
+from sireference.codec.reading import Copied, completed
 from sireference.core.model import (
     AllocationRecord,
     Event,
@@ -53,6 +54,8 @@ class Reading:
     allocation_lists: Callable[["Reading", Any], Iterable[Elements]]
     allocation: Callable[[Any], AllocationRecord]
     release: Callable[[Any], ReleaseRequest]
+    copied_by_asks: tuple[Copied, ...]
+    copied_by_applications: tuple[Copied, ...]
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, 
         return in_chunks(
             UpdateApplications,
             message.rmID,
-            Elements("new", reading.application, message.new),
+            Elements("new", partial(application, reading), message.new),
             Elements("remove", reading.removal, message.remove),
         )
 
@@ -106,6 +109,11 @@ def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, 
         APPLICATION: Stream(applications, si.ApplicationResponse, slots.application),
         NODE: Stream(nodes, si.NodeResponse, slots.node),
     }
+
+
+def application(reads: Reading, message: messages.StyledApplication) -> NewApplication:
+    """Read an AddApplicationRequest with the scalars that the record copies."""
+    return completed(reads.application(message), reads.copied_by_applications, message)
 
 
 def registration(message: messages.Registration, policies: Policies) -> Register:

@@ -13,6 +13,14 @@ from sireference.seconds import check_times
 DEFAULT_PARTITION: Final = "default"
 
 
+def copied_from(name: str, *, divided_by: int = 1) -> dict[str, object]:
+    """Return the metadata of a field that codecs copy from this field of the SI.
+
+    That is a scalar: unset or zero, it means the default. ``divided_by`` converts its unit.
+    """
+    return {"copied_from": name, "divided_by": divided_by}
+
+
 def partition_name(given: str) -> str:
     """Return the partition name for ``given``; an empty name is the default partition."""
     return given or DEFAULT_PARTITION
@@ -22,6 +30,9 @@ def quoted(name: str) -> str:
     """Quote ``name`` for a reason: odd characters escaped, long names cut."""
     longest: Final = 80
     return repr(name) if len(name) <= longest else f"{name[:longest]!r}..."
+
+
+_EXECUTION_TIMEOUT: Final = copied_from("executionTimeoutMilliSeconds", divided_by=1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +104,8 @@ class Ask:
     max_allocations: int = 1
     priority: int = 0
     priority_class: str = ""  # the name the RM gave the priority, if any
-    execution_timeout: float = 0.0  # seconds from allocation; zero or less: never
+    # Seconds from allocation; zero or less: never
+    execution_timeout: float = field(default=0.0, metadata=_EXECUTION_TIMEOUT)
     tags: Mapping[str, str] = field(default_factory=dict)
     task_group: str = ""
     placeholder: bool = False
@@ -205,9 +217,10 @@ class NewApplication:
     user: str = ""
     groups: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
-    execution_timeout: float = 0.0  # seconds in a running state; zero or less: never
+    # Seconds in a running state; zero or less: never
+    execution_timeout: float = field(default=0.0, metadata=_EXECUTION_TIMEOUT)
     placeholder_ask: Resource | None = None
-    gang_style: str = ""
+    gang_style: str = field(default="", metadata=copied_from("gangSchedulingStyle"))
 
     def tag(self, name: str) -> str:
         """Return the value of a tag, ignoring case in its name; empty if missing.
