@@ -1,6 +1,9 @@
-"""Fields of requests that only some revisions have: setting one in another revision is an error."""
+"""What the fields of requests say of themselves: the revisions that have them, and their names.
 
-from collections.abc import Iterator, Mapping
+Setting a field in a revision that lacks it is an error.
+"""
+
+from collections.abc import Iterator
 from dataclasses import Field, fields, replace
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -13,12 +16,17 @@ _LAST: Final = "9999-99"
 Element = TypeVar("Element", bound=Any)
 
 
-def since(revision: str) -> Mapping[str, str]:
+def sent_as(name: str) -> dict[str, str]:
+    """Return the metadata of a field that is sent as it is, in a scalar field of this name."""
+    return {"sent_as": name}
+
+
+def since(revision: str) -> dict[str, str]:
     """Return the metadata of a field that exists from this revision on."""
     return {"since": revision}
 
 
-def until(revision: str) -> Mapping[str, str]:
+def until(revision: str) -> dict[str, str]:
     """Return the metadata of a field that exists up to this revision, including it."""
     return {"until": revision}
 
@@ -52,7 +60,7 @@ def omitting(element: Element, name: str, revision: str) -> Element:
 def _fields_of(kind: Any) -> tuple[list[Field[Any]], list[str]]:
     """Return the limited fields, and those that contain allocations."""
     declared = fields(kind)
-    return [one for one in declared if one.metadata], [
+    return [one for one in declared if one.metadata.keys() & {"since", "until"}], [
         one.name for one in declared if one.name in ("allocation", "existing")
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
 
-from siconform.protocol.availability import since, until
+from siconform.protocol.availability import sent_as, since, until
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Termination, UpdateKind
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
@@ -65,7 +65,7 @@ class NodeRequest:
     """One NodeInfo. ``None`` omits a resource message; an empty mapping sends it empty."""
 
     kind: ClassVar = UpdateKind.NODES
-    node: str
+    node: str = field(metadata=sent_as("nodeID"))
     action: Action
     capacity: Amounts | None = None
     occupied: Amounts | None = field(default=None, metadata=until("2023-12"))
@@ -106,15 +106,15 @@ class ApplicationRequest:
     """One AddApplicationRequest."""
 
     kind: ClassVar = UpdateKind.APPLICATIONS
-    application: str
-    queue: str
-    partition: str
+    application: str = field(metadata=sent_as("applicationID"))
+    queue: str = field(metadata=sent_as("queueName"))
+    partition: str = field(metadata=sent_as("partitionName"))
     user: str | None
     groups: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
-    timeout_ms: int = 0
+    timeout_ms: int = field(default=0, metadata=sent_as("executionTimeoutMilliSeconds"))
     placeholder_ask: Amounts | None = None
-    gang_style: str = field(default="", metadata=since("2023-04"))
+    gang_style: str = field(default="", metadata=sent_as("gangSchedulingStyle") | since("2023-04"))
 
     def __str__(self) -> str:
         gang = f", placeholders {_amounts(self.placeholder_ask)}" if self.placeholder_ask else ""
@@ -138,16 +138,18 @@ class AskRequest:
     """One AllocationAsk; from 2024-10 on an Allocation without a node."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
-    key: str
-    application: str
-    partition: str
+    key: str = field(metadata=sent_as("allocationKey"))
+    application: str = field(metadata=sent_as("applicationID"))
+    partition: str = field(metadata=sent_as("partitionName"))
     resource: Amounts | None
-    max_allocations: int = field(default=1, metadata=until("2023-12"))
+    max_allocations: int = field(default=1, metadata=sent_as("maxAllocations") | until("2023-12"))
     priority: int = 0
-    timeout_ms: int = field(default=0, metadata=until("2023-12"))
+    timeout_ms: int = field(
+        default=0, metadata=sent_as("executionTimeoutMilliSeconds") | until("2023-12")
+    )
     tags: Mapping[str, str] = field(default_factory=dict)
-    task_group: str = ""
-    placeholder: bool = False
+    task_group: str = field(default="", metadata=sent_as("taskGroupName"))
+    placeholder: bool = field(default=False, metadata=sent_as("placeholder"))
     originator: bool = field(default=False, metadata=since("2023-04"))
     preemption_policy: PreemptionPolicy | None = field(default=None, metadata=since("2023-04"))
     priority_class: str = field(default="", metadata=until("2021-02"))

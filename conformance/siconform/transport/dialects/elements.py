@@ -33,6 +33,7 @@ from siconform.protocol.requests import (
 from siconform.transport.dialects import messages
 from siconform.transport.dialects.amounts import read_amounts, read_optional, write_amounts
 from siconform.transport.dialects.enums import read_enum, write_enum, write_undefined
+from siconform.transport.dialects.scalars import read_scalars, write_scalars
 
 UNKNOWN_FIELD_500: Final = b"\xa2\x1f\x03new"  # field 500, length-delimited, "new"
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
@@ -52,7 +53,7 @@ def open_stream(_request: object, _sent: StreamOpening) -> None:
 
 def write_node(message: messages.AnyNode, sent: NodeRequest) -> None:
     """Write everything but the action and the revision-specific fields."""
-    message.nodeID = sent.node
+    write_scalars(message, sent)
     message.attributes.update(sent.attributes)
     write_amounts(message.schedulableResource, sent.capacity)
     if sent.unknown_field:
@@ -60,12 +61,9 @@ def write_node(message: messages.AnyNode, sent: NodeRequest) -> None:
 
 
 def write_application(message: messages.AddApplicationRequest, sent: ApplicationRequest) -> None:
-    """Write everything but the gang style."""
-    message.applicationID = sent.application
-    message.queueName = sent.queue
-    message.partitionName = sent.partition
+    """Write a new application."""
+    write_scalars(message, sent)
     message.tags.update(sent.tags)
-    message.executionTimeoutMilliSeconds = sent.timeout_ms
     if sent.user is not None:
         message.ugi.user = sent.user
         message.ugi.groups.extend(sent.groups)
@@ -74,14 +72,8 @@ def write_application(message: messages.AddApplicationRequest, sent: Application
 
 def write_ask(message: messages.AllocationAsk, sent: AskRequest) -> None:
     """Write everything but the priority and the revision-specific fields."""
-    message.allocationKey = sent.key
-    message.applicationID = sent.application
-    message.partitionName = sent.partition
-    message.maxAllocations = sent.max_allocations
-    message.executionTimeoutMilliSeconds = sent.timeout_ms
+    write_scalars(message, sent)
     message.tags.update(sent.tags)
-    message.taskGroupName = sent.task_group
-    message.placeholder = sent.placeholder
     write_amounts(message.resourceAsk, sent.resource)
 
 
@@ -157,8 +149,8 @@ def write_rejected_ask(
 def read_node(received: messages.AnyNode, action: Action) -> NodeRequest:
     """Read everything but the revision-specific fields."""
     return NodeRequest(
-        received.nodeID,
-        action,
+        **read_scalars(NodeRequest, received),
+        action=action,
         capacity=read_optional(received, "schedulableResource"),
         attributes=dict(received.attributes),
         unknown_field=len(UnknownFieldSet(received)) > 0,
@@ -166,15 +158,12 @@ def read_node(received: messages.AnyNode, action: Action) -> NodeRequest:
 
 
 def read_application(received: messages.AddApplicationRequest) -> ApplicationRequest:
-    """Read everything but the gang style."""
+    """Read a new application."""
     return ApplicationRequest(
-        received.applicationID,
-        received.queueName,
-        received.partitionName,
+        **read_scalars(ApplicationRequest, received),
         user=received.ugi.user if received.HasField("ugi") else None,
         groups=tuple(received.ugi.groups),
         tags=dict(received.tags),
-        timeout_ms=received.executionTimeoutMilliSeconds,
         placeholder_ask=read_optional(received, "placeholderAsk"),
     )
 
@@ -187,15 +176,9 @@ def read_removal(received: messages.RemoveApplicationRequest) -> ApplicationRemo
 def read_ask(received: messages.AllocationAsk) -> AskRequest:
     """Read everything but the priority and the revision-specific fields."""
     return AskRequest(
-        received.allocationKey,
-        received.applicationID,
-        received.partitionName,
-        read_optional(received, "resourceAsk"),
-        max_allocations=received.maxAllocations,
-        timeout_ms=received.executionTimeoutMilliSeconds,
+        **read_scalars(AskRequest, received),
+        resource=read_optional(received, "resourceAsk"),
         tags=dict(received.tags),
-        task_group=received.taskGroupName,
-        placeholder=received.placeholder,
     )
 
 

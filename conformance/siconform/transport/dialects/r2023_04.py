@@ -77,9 +77,7 @@ def write_action(message: messages.NodeInfo, sent: NodeRequest) -> None:
 
 def application(request: messages.ApplicationRequest, sent: ApplicationRequest) -> None:
     """Write a new application."""
-    message = request.new.add()
-    elements.write_application(message, sent)
-    message.gangSchedulingStyle = sent.gang_style
+    elements.write_application(request.new.add(), sent)
 
 
 def removal(request: messages.ApplicationRequest, sent: ApplicationRemoval) -> None:
@@ -167,11 +165,6 @@ def read_occupied_node(received: messages.OccupiedNode) -> NodeRequest:
         elements.read_node(received, read_enum(Action, received, "action")),
         occupied=read_optional(received, "occupiedResource"),
     )
-
-
-def read_application(received: messages.StyledApplication) -> ApplicationRequest:
-    """Read a new application."""
-    return replace(elements.read_application(received), gang_style=received.gangSchedulingStyle)
 
 
 def read_ask(received: messages.PreemptableAsk) -> AskRequest:
@@ -325,7 +318,10 @@ TABLES: Final = Tables(
     reads_registration=read_registration,
     request_readers={
         UpdateKind.NODES: {"nodes": read_node},
-        UpdateKind.APPLICATIONS: {"new": read_application, "remove": elements.read_removal},
+        UpdateKind.APPLICATIONS: {
+            "new": elements.read_application,
+            "remove": elements.read_removal,
+        },
         UpdateKind.ALLOCATIONS: {
             "asks": read_ask,
             "releases.allocationsToRelease": read_release_request,

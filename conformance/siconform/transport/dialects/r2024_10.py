@@ -27,7 +27,6 @@ from siconform.protocol.notifications import (
 from siconform.protocol.requests import (
     Action,
     AllocationUpdate,
-    Amounts,
     AskReleaseRequest,
     AskRequest,
     ExistingAllocationRequest,
@@ -43,6 +42,7 @@ from siconform.transport.dialects import elements, messages, r2023_04, r2023_12
 from siconform.transport.dialects.amounts import read_amounts, read_optional, write_amounts
 from siconform.transport.dialects.enums import read_enum
 from siconform.transport.dialects.keys import Keys, SentAs
+from siconform.transport.dialects.scalars import read_scalars, write_scalars
 from siconform.transport.dialects.tables import FactWriter, Inexpressible, Tables
 
 
@@ -87,6 +87,18 @@ def read_allocation(received: messages.KeyedAllocation) -> Allocated:
     )
 
 
+def read_ask(received: messages.KeyedAllocation) -> AskRequest:
+    """Read an ask: an allocation without a node."""
+    return AskRequest(
+        **read_scalars(AskRequest, received),
+        resource=read_optional(received, "resourcePerAlloc"),
+        priority=received.priority,
+        tags=dict(received.allocationTags),
+        originator=received.originator,
+        preemption_policy=r2023_04.read_policy(received),
+    )
+
+
 class KeyCodec:
     """Writers and readers of keys on one connection.
 
@@ -98,21 +110,11 @@ class KeyCodec:
 
     def ask(self, request: messages.KeyedAllocationRequest, sent: AskRequest) -> None:
         """Write an ask: an allocation without a node."""
-        asked = Allocated(
-            key=sent.key,
-            application=sent.application,
-            node="",
-            identity=sent.key,
-            resource=sent.resource,  # type: ignore[arg-type]  # None omits it
-            task_group=sent.task_group,
-            placeholder=sent.placeholder,
-            priority=sent.priority,
-            tags=sent.tags,
-            partition=sent.partition,
-            originator=sent.originator,
-            preemption_policy=sent.preemption_policy,
-        )
-        write_allocation(request.allocations.add(), asked)
+        message = request.allocations.add(priority=sent.priority, originator=sent.originator)
+        write_scalars(message, sent)
+        message.allocationTags.update(sent.tags)
+        write_amounts(message.resourcePerAlloc, sent.resource)
+        r2023_04.write_policy(message.preemptionPolicy, sent.preemption_policy)
         self._keys.sent(sent.key, sent.application, SentAs.REQUEST)
 
     def existing(
@@ -177,21 +179,21 @@ class KeyCodec:
         The tag or the lack of an application marks a foreign one, what is known of the key an
         update, and the node what exists already.
         """
-        entry = read_allocation(received)
-        key, application = entry.key, entry.application
+        key, application, node = received.allocationKey, received.applicationID, received.nodeID
         if not application:
             self._keys.sent(key, "", SentAs.ALLOCATION)
             resource = read_optional(received, "resourcePerAlloc")
-            return ForeignAllocationRequest(key, entry.node, entry.partition, resource, entry.tags)
-        sent_as = self._keys.requested(key, application, with_node=bool(entry.node))
+            tags = dict(received.allocationTags)
+            return ForeignAllocationRequest(key, node, received.partitionName, resource, tags)
+        sent_as = self._keys.requested(key, application, with_node=bool(node))
         self._keys.sent(key, application, sent_as)
         match sent_as:
             case SentAs.UPDATE:
-                return AllocationUpdate(entry)
+                return AllocationUpdate(read_allocation(received))
             case SentAs.ALLOCATION:
-                return ExistingAllocationRequest(entry)
+                return ExistingAllocationRequest(read_allocation(received))
             case SentAs.REQUEST:
-                return _ask_of(entry, read_optional(received, "resourcePerAlloc"))
+                return read_ask(received)
 
     def read_release(self, received: messages.KeyedAllocationRelease) -> Request:
         """Read a release or a withdrawal, as what is known of the key shows."""
@@ -293,21 +295,6 @@ def read_legacy_requests(received: messages.KeyedAllocationRequest) -> Iterator[
             yield LegacyRequest(r2023_04.read_ask(ask))
         for release in older.releases.allocationAsksToRelease:
             yield LegacyRequest(r2023_04.read_ask_release(release))
-
-
-def _ask_of(entry: Allocated, resource: Amounts | None) -> AskRequest:
-    return AskRequest(
-        entry.key,
-        entry.application,
-        entry.partition,
-        resource,
-        priority=entry.priority,
-        tags=entry.tags,
-        task_group=entry.task_group,
-        placeholder=entry.placeholder,
-        originator=entry.originator,
-        preemption_policy=entry.preemption_policy,
-    )
 
 
 def _of_an_allocation(release: AskReleased) -> Released:

@@ -32,9 +32,6 @@ def quoted(name: str) -> str:
     return repr(name) if len(name) <= longest else f"{name[:longest]!r}..."
 
 
-_EXECUTION_TIMEOUT: Final = copied_from("executionTimeoutMilliSeconds", divided_by=1000)
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The operator's settings; times in seconds, at most LONGEST_SECONDS (ValueError).
@@ -105,7 +102,9 @@ class Ask:
     priority: int = 0
     priority_class: str = ""  # the name the RM gave the priority, if any
     # Seconds from allocation; zero or less: never
-    execution_timeout: float = field(default=0.0, metadata=_EXECUTION_TIMEOUT)
+    execution_timeout: float = field(
+        default=0.0, metadata=copied_from("executionTimeoutMilliSeconds", divided_by=1000)
+    )
     tags: Mapping[str, str] = field(default_factory=dict)
     task_group: str = ""
     placeholder: bool = False
@@ -218,7 +217,9 @@ class NewApplication:
     groups: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
     # Seconds in a running state; zero or less: never
-    execution_timeout: float = field(default=0.0, metadata=_EXECUTION_TIMEOUT)
+    execution_timeout: float = field(
+        default=0.0, metadata=copied_from("executionTimeoutMilliSeconds", divided_by=1000)
+    )
     placeholder_ask: Resource | None = None
     gang_style: str = field(default="", metadata=copied_from("gangSchedulingStyle"))
 
