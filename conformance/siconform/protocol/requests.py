@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from siconform.protocol.availability import sent_as, since, until
 from siconform.protocol.constraints import Constraint
@@ -131,6 +131,19 @@ class ApplicationRemoval:
 
     def __str__(self) -> str:
         return f"removes application {self.application}"
+
+
+class AskFields(TypedDict, total=False):
+    """Optional fields of an AskRequest that steps of an RM take by these names and pass on."""
+
+    priority: int
+    timeout_ms: int
+    tags: Mapping[str, str]
+    task_group: str
+    placeholder: bool
+    originator: bool
+    priority_class: str
+    constraint: Constraint | None
 
 
 @dataclass(frozen=True, slots=True)

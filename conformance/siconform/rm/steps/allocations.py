@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final, TypeVar, Unpack
 
 from siconform.expecting.checks import precondition
 from siconform.expecting.observations import Observations
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.availability import omitting
-from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
 from siconform.protocol.matchers import ANY, PartitionNamed
 from siconform.protocol.notifications import (
@@ -22,6 +21,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.requests import (
     Amounts,
+    AskFields,
     AskReleaseRequest,
     AskRequest,
     ReleaseRequest,
@@ -57,16 +57,9 @@ class AllocationSteps(Observations, Sender):
         resources: Mapping[str, int] | None = None,
         without_resource: bool = False,
         times: int = 1,
-        priority: int = 0,
-        timeout_ms: int = 0,
-        tags: Mapping[str, str] | None = None,
-        task_group: str = "",
-        placeholder: bool = False,
-        originator: bool = False,
         policy: PreemptionPolicy | None = PLAIN_POLICY,
         partition: str = DEFAULT_PARTITION,
-        priority_class: str = "",
-        constraint: Constraint | None = None,
+        **more: Unpack[AskFields],
     ) -> Ask:
         """Ask for ``times`` allocations; memory alone implies one vcore."""
         wanted = amounts(resources, memory, vcore, ASK_AMOUNTS)
@@ -78,15 +71,8 @@ class AllocationSteps(Observations, Sender):
             partition=partition,
             resource=None if without_resource else wanted,
             max_allocations=times,
-            priority=priority,
-            timeout_ms=timeout_ms,
-            tags=tags or {},
-            task_group=task_group,
-            placeholder=placeholder,
-            originator=originator,
             preemption_policy=policy,
-            priority_class=priority_class,
-            constraint=constraint,
+            **more,
         )
         request = without_usual_policy(request, self.connection.revision.name)
         self.send(request)
@@ -100,11 +86,8 @@ class AllocationSteps(Observations, Sender):
         memory: int | None = None,
         resources: Mapping[str, int] | None = None,
         times: int | None = None,
-        priority: int | None = None,
-        tags: Mapping[str, str] | None = None,
-        task_group: str | None = None,
-        placeholder: bool | None = None,
         policy: PreemptionPolicy | None = None,
+        **changes: Unpack[AskFields],
     ) -> Ask:
         """Send an ask again under the same key, changing only the given fields.
 
@@ -115,12 +98,9 @@ class AllocationSteps(Observations, Sender):
         again = replace(
             sent,
             resource=amounts(before, memory, None, before),
-            priority=sent.priority if priority is None else priority,
             max_allocations=sent.max_allocations if times is None else times,
-            tags=sent.tags if tags is None else tags,
-            task_group=sent.task_group if task_group is None else task_group,
-            placeholder=sent.placeholder if placeholder is None else placeholder,
             preemption_policy=sent.preemption_policy if policy is None else policy,
+            **changes,
         )
         self.send(again)
         return Ask(again)
@@ -132,11 +112,9 @@ class AllocationSteps(Observations, Sender):
         memory: int | None = None,
         vcore: int | None = None,
         resources: Mapping[str, int] | None = None,
-        priority: int = 0,
-        tags: Mapping[str, str] | None = None,
         policy: PreemptionPolicy | None = PLAIN_POLICY,
-        constraint: Constraint | None = None,
         node: str | None = None,
+        **more: Unpack[AskFields],
     ) -> Allocated:
         """Given: a live allocation (on ``node``, if given)."""
         with precondition("an ask that fits is allocated"):
@@ -145,10 +123,8 @@ class AllocationSteps(Observations, Sender):
                 memory=memory,
                 vcore=vcore,
                 resources=resources,
-                priority=priority,
-                tags=tags,
                 policy=policy,
-                constraint=constraint,
+                **more,
             )
             allocation = self.measured(lambda: self.expect(Allocated(ask)), self.latency.seen)
         if node is not None and allocation.node != node:

@@ -7,11 +7,10 @@ fits, free capacity, and expect the ask to be served. If it was rejected, the RM
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, Unpack
 
 from siconform.catalogue.features import Feature, not_offered
 from siconform.outcomes import NotOffered, PreconditionFailed
-from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import (
     Allocated,
@@ -24,35 +23,28 @@ from siconform.protocol.notifications import (
     Released,
     UpdateKind,
 )
-from siconform.protocol.requests import ApplicationRequest
+from siconform.protocol.requests import ApplicationRequest, AskFields
 from siconform.protocol.subjects import Identity
 from siconform.rm.steps.basic import BasicSteps
 
 _NO_UPDATES: Final = "the target does not offer to update what waits"
 
 
-class Wanted(TypedDict, total=False):
+class Wanted(AskFields, total=False):
     """Arguments of an ask, as in ``AllocationSteps.asks``."""
 
     memory: int | None
     vcore: int | None
     resources: Mapping[str, int] | None
     times: int
-    priority: int
-    tags: Mapping[str, str] | None
-    constraint: Constraint | None
 
 
-class Changed(TypedDict, total=False):
+class Changed(AskFields, total=False):
     """Changes to an ask that is sent again, as in ``AllocationSteps.asks_again``."""
 
     memory: int | None
     resources: Mapping[str, int] | None
     times: int | None
-    priority: int | None
-    tags: Mapping[str, str] | None
-    task_group: str | None
-    placeholder: bool | None
     policy: PreemptionPolicy | None
 
 
