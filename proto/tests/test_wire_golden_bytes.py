@@ -94,24 +94,6 @@ def test_bytes_have_no_unknown_fields(case: Case) -> None:
     assert unknown == []
 
 
-@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_every_field_of_the_revision_is_in_a_golden_message(revision: Revision) -> None:
-    travelled = {
-        field.full_name
-        for case in CASES
-        if case.revision is revision
-        for part in messages_within(case.message.FromString(case.wire))
-        for field, _ in part.ListFields()
-    }
-    declared = {
-        field.full_name
-        for message in revision.si.DESCRIPTOR.message_types_by_name.values()
-        for field in message.fields
-    }
-
-    assert travelled == declared
-
-
 def test_every_golden_message_has_bytes_and_vice_versa() -> None:
     written = {path.with_suffix("") for path in GOLDEN.rglob("*.hex")}
     sent = {path.with_suffix("") for path in GOLDEN.rglob("*.json")}
