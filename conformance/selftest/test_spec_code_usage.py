@@ -107,6 +107,14 @@ def test_the_reference_is_searched(name: str, functions: set[str]) -> None:
     assert functions <= {one.function for one in found}
 
 
+def test_field_that_a_class_names_is_found_where_it_is_copied() -> None:
+    asks = of_the_checkout().of("AllocationAsk.maxAllocations")
+    applications = of_the_checkout().of("AddApplicationRequest.gangSchedulingStyle")
+
+    assert {("write_ask", True), ("read_ask", False)} <= {(o.function, o.writes) for o in asks}
+    assert "reference/sireference/codec/r2023_04.py" in {one.path for one in applications}
+
+
 def test_code_of_other_revisions_is_left_out() -> None:
     found = of_the_checkout().of("NodeInfo.existingAllocations")
 

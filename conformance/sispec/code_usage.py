@@ -18,6 +18,13 @@ from sispec.schema import Schema
 
 FOLDERS: Final = ("reference/sireference", "conformance/siconform/transport/dialects")
 """The code that is searched: the reference, and the kit's dialects."""
+NAMING: Final = (
+    "reference/sireference/core/model/records.py",
+    "conformance/siconform/protocol/requests.py",
+)
+"""Classes whose fields name a field of the schema, which other code copies without naming it."""
+_NAMES_FIELD: Final = frozenset({"copied_from", "sent_as"})
+_COPIES: Final = frozenset({"copied", "read_scalars", "write_scalars"})
 _MODULE: Final = re.compile(r"^siwire\.r(\d{4})_(\d{2})(\.si_pb2)?$")
 _IMPORTED: Final = re.compile(r"(?<!siwire\.)\br(\d{4})_(\d{2})\b")
 _OF_ONE: Final = re.compile(r"^r(\d{4})_(\d{2})")
@@ -119,7 +126,7 @@ class CodeUsage:
                     implements = revisions | {self.revision}
                     found += [
                         replace(function, implements=implements)
-                        for function in _read(path, path.relative_to(self.root).as_posix())
+                        for function in _read(path, self.root)
                     ]
         return tuple(found)
 
@@ -148,8 +155,14 @@ class CodeUsage:
 class _Names:
     """Resolves names of one module to messages of revisions."""
 
-    def __init__(self, tree: ast.Module, unions: Mapping[str, frozenset[Mention]]) -> None:
+    def __init__(
+        self,
+        tree: ast.Module,
+        unions: Mapping[str, frozenset[Mention]],
+        named: Mapping[str, Iterable[str]],
+    ) -> None:
         self._unions = unions
+        self._named = named  # the fields that a class names
         self._modules: dict[str, str] = {}  # alias of a module of messages to its revision
         self._messages: dict[str, Mention] = {}  # message imported by itself
         for node in ast.walk(tree):
@@ -194,13 +207,23 @@ class _Names:
                 function.words.append(_Word(one.arg, one.value.lineno, writes=True))
             elif isinstance(one, ast.Constant) and isinstance(one.value, str):
                 function.words.append(_Word(one.value, one.lineno, writes=False))
+        self._take_copied(nodes, function)
+
+    def _take_copied(self, nodes: Iterable[ast.AST], function: _Function) -> None:
+        """Collect the words of classes whose fields the node copies without naming them."""
+        names = {_last_name(one): one for one in nodes if isinstance(one, ast.Name | ast.Attribute)}
+        for called in _COPIES & names.keys():
+            line = names[called].lineno
+            for word in (word for name in names for word in self._named.get(name, ())):
+                function.words.append(_Word(word, line, writes=called == "write_scalars"))
 
 
 @cache  # for reports about several revisions
-def _read(path: Path, shown: str) -> tuple[_Function, ...]:
+def _read(path: Path, root: Path) -> tuple[_Function, ...]:
     """Return the functions of a module, and what is outside of them."""
     tree = ast.parse(path.read_text("utf-8"))
-    names = _Names(tree, _unions(path.parent / "messages.py"))
+    shown = path.relative_to(root).as_posix()
+    names = _Names(tree, _unions(path.parent / "messages.py"), _named(root))
     found: list[_Function] = []
     rest = _Function(shown, "(module)")
     for node in tree.body:
@@ -222,11 +245,35 @@ def _unions(path: Path) -> Mapping[str, frozenset[Mention]]:
     known: dict[str, frozenset[Mention]] = {}
     if path.is_file():
         tree = ast.parse(path.read_text("utf-8"))
-        names = _Names(tree, known)
+        names = _Names(tree, known, {})
         for node in tree.body:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 known[node.target.id] = frozenset(names.mentions(ast.walk(node)))
     return known
+
+
+@cache
+def _named(root: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return the fields of the schema that each class of requests or records names."""
+    paths = [root / name for name in NAMING]
+    trees = [ast.parse(path.read_text("utf-8")) for path in paths if path.is_file()]
+    classes = (one for tree in trees for one in tree.body if isinstance(one, ast.ClassDef))
+    return {
+        one.name: tuple(
+            call.args[0].value
+            for call in ast.walk(one)
+            if isinstance(call, ast.Call)
+            and _last_name(call.func) in _NAMES_FIELD
+            and isinstance(call.args[0], ast.Constant)
+            and isinstance(call.args[0].value, str)
+        )
+        for one in classes
+    }
+
+
+def _last_name(node: ast.expr) -> str:
+    """Return `copied` for the name `copied` and the attribute `reading.copied`."""
+    return getattr(node, "attr", getattr(node, "id", ""))
 
 
 @cache
