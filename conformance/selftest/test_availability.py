@@ -1,10 +1,11 @@
 """No optional field of a request is dropped: what a revision cannot express is an error."""
 
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Final
 
 import pytest
+from siconform.protocol.availability import sent_as
 from siconform.protocol.constraints import Condition, Constraint
 from siconform.protocol.matchers import ANY
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Termination
@@ -24,6 +25,8 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.transport.dialects import dialect_for
+from siconform.transport.dialects.scalars import write_scalars
+from siconform.transport.dialects.tables import Inexpressible
 from siwire import REVISIONS, Revision
 
 from .test_keys import ALLOCATION as BY_KEY
@@ -82,6 +85,34 @@ def test_refusal_names_the_field() -> None:
         dialect_for(REVISIONS["2024-10"]).request(sent.kind, "rm", [sent])
 
     assert str(refused.value) == f"SI 2024-10 cannot express priority_class of {sent}"
+
+
+def test_scalar_without_field_in_the_message_is_refused_even_if_no_revision_is_named() -> None:
+    @dataclass
+    class Proposed:
+        key: str = field(metadata=sent_as("allocationKey"))
+        later: int = field(default=0, metadata=sent_as("inNoRevision"))
+
+    message = REVISIONS["2024-10"].si.Allocation()
+    write_scalars(message, Proposed("k"))
+
+    assert message.allocationKey == "k"
+    with pytest.raises(Inexpressible):
+        write_scalars(message, Proposed("k", later=1))
+
+
+@pytest.mark.parametrize("kind", [NodeRequest, ApplicationRequest, AskRequest])
+def test_each_named_scalar_is_in_some_revision(kind: type) -> None:
+    messages = [
+        message.fields_by_name
+        for revision in REVISIONS.values()
+        for message in revision.si.DESCRIPTOR.message_types_by_name.values()
+    ]
+
+    named = {one.metadata["sent_as"] for one in fields(kind) if "sent_as" in one.metadata}
+
+    assert named
+    assert [name for name in named if not any(name in one for one in messages)] == []
 
 
 def encoded(revision: Revision, sent: Request) -> bytes | None:
