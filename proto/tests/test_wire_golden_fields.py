@@ -37,7 +37,7 @@ def encoded(number: int, kind: str, table: Mapping[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_each_field_is_read_and_written_as_its_table_says(revision: Revision) -> None:
+def test_each_field_is_read_and_written_as_in_its_table(revision: Revision) -> None:
     table = yaml.safe_load((GOLDEN / f"{revision}.yaml").read_text(encoding="utf-8"))
     for name, declared in table["messages"].items():
         for field, cell in declared.items():

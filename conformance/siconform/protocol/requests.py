@@ -101,6 +101,15 @@ class UtilisationRequest:
         return f"{self.subject} uses {_amounts(self.used)}"
 
 
+class ApplicationFields(TypedDict, total=False):
+    """Optional fields of an ApplicationRequest that steps of an RM take and pass on."""
+
+    groups: tuple[str, ...]
+    tags: Mapping[str, str]
+    timeout_ms: int
+    gang_style: str
+
+
 @dataclass(frozen=True, slots=True)
 class ApplicationRequest:
     """One AddApplicationRequest."""

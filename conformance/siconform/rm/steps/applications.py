@@ -1,12 +1,17 @@
 """Steps with applications."""
 
 from collections.abc import Mapping
+from typing import Unpack
 
 from siconform.expecting.checks import needs_some, precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Application
 from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
-from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
+from siconform.protocol.requests import (
+    ApplicationFields,
+    ApplicationRemoval,
+    ApplicationRequest,
+)
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import DEFAULT_PARTITION, Sender
 
@@ -24,11 +29,8 @@ class ApplicationSteps(CleanUp, Sender):
         queue: str | None = None,
         partition: str = DEFAULT_PARTITION,
         user: str | None = DEFAULT_USER,
-        groups: tuple[str, ...] = (),
-        tags: Mapping[str, str] | None = None,
-        timeout_ms: int = 0,
         placeholders: Mapping[str, int] | None = None,
-        gang_style: str = "",
+        **more: Unpack[ApplicationFields],
     ) -> Application:
         """Submit an application; ``user=None`` omits the user information."""
         known = application.queue if isinstance(application, Application) else DEFAULT_QUEUE
@@ -42,11 +44,8 @@ class ApplicationSteps(CleanUp, Sender):
                 queue=handle.queue,
                 partition=partition,
                 user=user,
-                groups=groups,
-                tags=tags or {},
-                timeout_ms=timeout_ms,
                 placeholder_ask=placeholders,
-                gang_style=gang_style,
+                **more,
             )
         )
         return handle
@@ -69,16 +68,12 @@ class ApplicationSteps(CleanUp, Sender):
         self,
         *,
         queue: str | None = None,
-        tags: Mapping[str, str] | None = None,
-        timeout_ms: int = 0,
         user: str = DEFAULT_USER,
-        groups: tuple[str, ...] = (),
+        **more: Unpack[ApplicationFields],
     ) -> Application:
         """Given: an accepted application."""
         with precondition("an application is accepted"):
-            application = self.submits_application(
-                queue=queue, tags=tags, timeout_ms=timeout_ms, user=user, groups=groups
-            )
+            application = self.submits_application(queue=queue, user=user, **more)
             self.expect(ApplicationAccepted(application))
         return application
 

@@ -171,7 +171,7 @@ class PendingAsks:
         self.tidy(pending.ask_group)
 
     def hold(self, pending: PendingAsk, allocations: int = 1) -> None:
-        """Hold back so many allocations of ``pending``; whoever lets them go may `requeue` it."""
+        """Hold back so many allocations of ``pending``; `requeue` it after reducing ``held``."""
         pending.held += allocations
         self.tidy(pending.ask_group)
 
