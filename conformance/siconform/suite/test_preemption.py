@@ -60,7 +60,8 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
 
         rm.removes_application(taker)
 
-        rm.expect(Allocated(ask))
+        rm.confirms_everything()
+    rm.expect(Allocated(ask))
 
 
 @requirement("SI-PRE-003")
