@@ -15,6 +15,7 @@ from sireference.core import (
     releases,
     scheduler,
     updates,
+    withdrawal,
 )
 from sireference.core.gang import replacement
 from sireference.core.model import (
@@ -26,8 +27,9 @@ from sireference.core.model import (
     RejectedAsk,
     UpdateAllocations,
 )
+from sireference.core.registration import ResourceManagers
 from sireference.core.state.user_quota import UserQuota
-from sireference.core.states import NodeAction, NodeState, TerminationType
+from sireference.core.states import NodeAction, NodeState, RMState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -444,3 +446,50 @@ def _(patch: Patch, original: Original, partition: Any, pending: Any) -> Any:
             patch.fires()
             return next(iter(group.values()))
     return original(partition, pending)
+
+
+@_by_key(
+    "rejected-report-ends-a-foreign-allocation",
+    "A foreign allocation ends when another report under its key is rejected.",
+    breaks=("SI-FOR-004",),
+)
+@instead_of(foreign_allocations.report)
+def _(patch: Patch, original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+    effects = original(rm, foreign, now)
+    if any(isinstance(one, RejectedAllocation) for one in effects):
+        for held in rm.partitions.values():
+            if held.foreign.take_away(foreign.key) is not None:
+                patch.fires()
+    return effects
+
+
+@mutant(
+    "reservation-outlives-its-ask",
+    "The capacity reserved for an ask stays reserved when the ask is withdrawn.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(withdrawal.withdraw)
+def _(patch: Patch, original: Original, held: Any, pending: Any, now: float) -> list[Effect]:
+    preemption = held.preemptions.of(pending)
+    effects = original(held, pending, now)
+    if preemption is not None:
+        patch.fires()
+        preemption.node.reserve(pending.ask.resource)
+    return effects
+
+
+@mutant(
+    "shutdown-stops-every-rm",
+    "All RMs are stopped when one of them shuts down.",
+    breaks=("SI-CONN-005",),
+)
+@instead_of(ResourceManagers.shut_down)
+def _(
+    patch: Patch, original: Original, self: ResourceManagers, rm: Any, now: float
+) -> list[Effect]:
+    effects: list[Effect] = []
+    for one in list(self.all()):
+        if one is not rm and one.state is RMState.RUNNING:
+            patch.fires()
+            effects += original(self, one, now)
+    return original(self, rm, now) + effects

@@ -187,6 +187,22 @@ def test_several_rms_are_served_at_the_same_time(
     rm.expect(Allocated(rm.asks(app), node=node))
 
 
+@requirement("SI-CONN-005")
+def test_an_rm_is_still_served_when_another_shuts_down(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    node, app = rm.has_node(), rm.has_application()
+    allocation = rm.has_allocation(app)
+    second_rm.joins()
+    with second_rm.precondition("the other RM is served"):
+        second_rm.is_served_on_every_stream()
+
+    second_rm.shuts_down()
+
+    rm.expect(Allocated(rm.asks(app), node=node))
+    rm.still_holds(allocation)
+
+
 @real_clock
 @requirement("SI-CONN-006")
 def test_a_lost_connection_pauses_the_rm(unregistered_rm: UnregisteredRM) -> None:

@@ -125,6 +125,23 @@ def test_a_rejected_foreign_allocation_takes_nothing_from_a_later_node(rm: Resou
     rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
+@requirement("SI-FOR-004")
+def test_a_rejected_report_leaves_a_foreign_allocation_where_it_was(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=6)
+
+    with rm.precondition("a foreign allocation on an unknown node is rejected"):
+        rm.reports_foreign(rm.new_name("node"), key=foreign, memory=6)
+        rm.expect(AllocationRejected(foreign))
+
+    too_large = rm.asks(app, memory=5)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
 @requirement("SI-FOR-005")
 def test_a_foreign_allocation_is_taken_beyond_the_capacity_of_its_node(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
