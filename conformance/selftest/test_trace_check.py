@@ -232,7 +232,7 @@ def test_unusable_file_is_code_4(trace: Path, text: str, problem: str) -> None:
 def test_missing_file_is_code_4_and_nothing_else_is_printed(trace: Path) -> None:
     done = check(trace)
 
-    assert f"Path '{trace}' does not exist" in done.stderr
+    assert f"{trace} cannot be read: No such file or directory" in done.stderr
     assert done.stdout == ""
     assert done.exit_code == 4
 

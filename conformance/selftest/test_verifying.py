@@ -176,7 +176,7 @@ KIT = ["version 0.0.9, here 0.1.0"]
 
 
 @pytest.mark.parametrize(
-    ("again", "others", "patched", "code", "received"),
+    ("again", "others", "altered", "code", "received"),
     [
         ([SAME], [], None, 0, "AS CERTIFIED: 1 of 1 outcomes are as certified"),
         ([SAME], [], [], 0, "AS CERTIFIED: 1 of 1 outcomes are as certified"),

@@ -60,6 +60,8 @@ def check(
     settings: TraceSettings, *, results: Path | None, baseline: Path | None, fail_on: str | None
 ) -> ExitCode:
     """Check a trace, print and store the result; CannotCheck if that fails."""
+    if settings.source != "-" and not Path(settings.source).exists():
+        raise CannotCheck(f"{settings.source} cannot be read: No such file or directory")
     try:
         showing = Showing(
             Output(Terminal.of(sys.stdout), settings.verbosity),

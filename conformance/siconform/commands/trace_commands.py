@@ -21,7 +21,7 @@ _FAIL_ON: Final = BY_FLAG[FAIL_ON]
     "explain all violations; 12 no requirement was exercised; 13 the results could not be "
     "written. Ctrl-C is the usual end of --follow and changes none of them.",
 )
-@click.argument("source", type=click.Path(exists=True, allow_dash=True), metavar="FILE|DIR|-")
+@click.argument("source", metavar="FILE|DIR|-")
 @REVISION
 @click.option("--without", multiple=True, metavar="FEATURE", help="Feature the scheduler lacks")
 @click.option("--follow", is_flag=True, help="Continue with what is appended and with new files")
