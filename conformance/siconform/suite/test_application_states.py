@@ -163,6 +163,23 @@ def test_an_application_is_completed_once_it_waited_without_a_break(rm: Resource
 
 
 @waits
+@requirement("SI-APP-029")
+def test_the_waiting_time_of_a_removed_application_does_not_complete_the_next_of_its_id(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    removed = rm.has_waiting_application()
+    rm.has_removed(removed)
+    app = rm.has_application(removed)
+    allocation = rm.has_allocation(app)
+
+    rm.outlasts_waiting(ApplicationUpdated(app, state=COMPLETED))
+
+    rm.expect(Allocated(rm.asks(app)))
+    rm.still_holds(allocation)
+
+
+@waits
 @requirement("SI-APP-030")
 def test_a_completed_application_leaves_its_queue_by_itself(rm: ResourceManager) -> None:
     rm.needs(Feature.APPLICATION_LIMIT)

@@ -214,6 +214,42 @@ def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManag
     )
 
 
+@requirement("SI-APP-012")
+def test_an_application_that_was_waiting_is_not_kept_running_beyond_its_timeout(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(1.0)
+    before = rm.now()
+    app = rm.has_waiting_application(timeout_ms=round(1000 * limit))
+    again = rm.has_allocation(app)
+
+    rm.expect_when_due(  # at the latest: its time may begin again
+        Released(identity=again.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=OVER),
+        seconds=limit,
+        since=before,
+    )
+
+
+@requirement("SI-APP-012")
+def test_a_recovered_application_is_not_kept_running_beyond_its_timeout(
+    rm: ResourceManager,
+) -> None:
+    before = rm.now()
+    app = rm.has_application(timeout_ms=500)
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+    rm.has_recovered_node(node, existing)
+
+    rm.expect_when_due(
+        Released(identity=existing.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=OVER),
+        seconds=0.5,
+        since=before,
+    )
+
+
 @requirement("SI-APP-013")
 def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager) -> None:
     rm.has_node()
@@ -234,6 +270,31 @@ def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager)
     )
     for one in unlimited:
         rm.expect(Allocated(rm.asks(one.application)))
+
+
+@requirement("SI-APP-013")
+def test_the_timeout_of_a_removed_application_does_not_limit_the_next_of_its_id(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(0.5)
+    removed = rm.has_application(timeout_ms=round(1000 * limit))
+    rm.has_allocation(removed)
+    rm.has_removed(removed)
+    app = rm.has_application(removed)
+    unlimited = rm.has_allocation(app)
+
+    with rm.control("an application with a positive timeout ends"):
+        before = rm.now()
+        limited = rm.has_application(timeout_ms=round(1000 * limit))
+        rm.expect_when_due(
+            Released(identity=rm.has_allocation(limited).identity, termination=Termination.TIMEOUT),
+            ApplicationUpdated(limited, state=OVER),
+            seconds=limit,
+            since=before,
+        )
+    rm.expect_none(Released(identity=unlimited.identity), ApplicationUpdated(app, state=OVER))
+    rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-APP-014")

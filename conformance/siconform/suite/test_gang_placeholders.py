@@ -52,6 +52,24 @@ def test_a_placeholder_is_allocated_and_reported_as_one(rm: ResourceManager) -> 
         rm.expect(Allocated(ask, application=gang, placeholder=True, task_group=TASK_GROUP))
 
 
+@requirement("SI-GANG-012")
+def test_placeholders_are_not_held_back_by_what_an_earlier_gang_of_their_id_announced(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=20)
+    rm.has_allocation(rm.has_application(queue=QUOTA_QUEUE), memory=6)  # of 10
+    removed = rm.has_gang(queue=QUOTA_QUEUE, members=4, memory=2)
+    rm.asks_placeholders(removed)
+    rm.has_removed(removed)
+
+    gang = rm.has_gang(removed, queue=QUOTA_QUEUE, members=2, memory=2)
+    asks = rm.asks_placeholders(gang)
+
+    for ask in asks:
+        rm.expect(Allocated(ask, placeholder=True))
+
+
 @requirement("SI-GANG-015")
 def test_an_application_stays_accepted_while_placeholders_are_pending(rm: ResourceManager) -> None:
     running = rm.reported_once_allocated()
@@ -90,6 +108,20 @@ def test_a_placeholder_may_be_asked_for_later(rm: ResourceManager) -> None:
     later = rm.asks_placeholder(gang)
 
     rm.expect(Allocated(later, placeholder=True, task_group=TASK_GROUP))
+
+
+@requirement("SI-GANG-018")
+def test_the_rest_of_a_recovered_gang_may_be_asked_for_later(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    since = rm.now()
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=5, memory=2)  # all of the quota
+    node = rm.new_name("node")
+    rm.has_recovered_node(node, rm.remembers_placeholder(gang, node), memory=20)
+
+    rest = [rm.asks_placeholder(gang) for _ in range(4)]
+
+    for ask in rest:
+        rm.expect_before_end(gang, since, Allocated(ask, placeholder=True))
 
 
 @requirement("SI-GANG-027")

@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import real_clock, requirement
+from siconform.marks import real_clock, registering_again_is_a_race, requirement
 from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING
 from siconform.protocol.notifications import (
     Allocated,
@@ -50,6 +50,24 @@ def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceMana
         earliest=before_the_first + limit.seconds,
         latest=before_the_second + limit.seconds,
     )
+
+
+@requirement("SI-GANG-031")
+@registering_again_is_a_race
+def test_the_timeout_of_an_earlier_registration_is_not_that_of_the_next_gang_of_its_id(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered()
+    limit = unregistered_rm.short_limit(3.0)  # long enough for two gangs
+    forgotten = unregistered_rm.has_partial_gang(style=HARD, limit=limit)
+    expiry = expiry_of(forgotten.gang)
+    unregistered_rm.stays_quiet(window=min(limit.seconds / 2, _CLEARLY))
+
+    unregistered_rm.has_registered_again()
+    unregistered_rm.passes_over(*expiry)
+    partial = unregistered_rm.has_partial_gang(forgotten.gang, style=HARD, limit=limit)
+
+    unregistered_rm.expect_when_due(*expiry, seconds=limit.seconds, since=partial.since)
 
 
 @of_each_style
@@ -111,6 +129,22 @@ def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
         rm.expect(Allocated(rm.asks(rm.has_application())))
 
 
+@requirement("SI-GANG-034")
+def test_a_gang_of_style_hard_fails_even_if_its_id_was_that_of_a_soft_one(
+    rm: ResourceManager,
+) -> None:
+    limit = rm.short_limit()
+    removed = rm.has_gang(style=SOFT, limit=limit)
+    rm.has_removed(removed)
+    partial = rm.has_partial_gang(removed, style=HARD, limit=limit)
+    rm.has_expired(partial)
+
+    rm.expect_failure(partial.gang)
+    rm.settles()
+    ask = rm.asks(partial.gang)
+    rm.expect_none(Allocated(ask))
+
+
 @requirement("SI-GANG-035")
 def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
     rm: ResourceManager,
@@ -126,6 +160,21 @@ def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
         ApplicationUpdated(partial.gang, state=FAILURE),
         Released(application=partial.gang, termination=Termination.PLACEHOLDER_REPLACED),
     )
+
+
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_hard_one(
+    rm: ResourceManager,
+) -> None:
+    limit = rm.short_limit()
+    removed = rm.has_gang(style=HARD, limit=limit)
+    rm.has_removed(removed)
+    partial = rm.has_partial_gang(removed, style=SOFT, limit=limit)
+    rm.has_expired(partial)
+    rm.synchronise_all()  # no longer: an empty application soon ends
+
+    rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
+    rm.expect_none(ApplicationUpdated(partial.gang, state=FAILURE))
 
 
 @requirement("SI-GANG-035")

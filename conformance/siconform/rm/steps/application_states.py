@@ -102,12 +102,12 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
             raise NotOffered(_UNSEEN)
         self.expect_waiting(application)
 
-    def has_waiting_application(self) -> Application:
+    def has_waiting_application(self, *, timeout_ms: int = 0) -> Application:
         """Given: a waiting application: its only allocation was released.
 
         Where waiting is visible, it must be shown.
         """
-        application = self.has_application()
+        application = self.has_application(timeout_ms=timeout_ms)
         self.has_released(self.has_allocation(application))
         with precondition("an application with nothing left is waiting"):
             self._is_seen_waiting(application)

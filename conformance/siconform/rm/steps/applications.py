@@ -6,7 +6,11 @@ from typing import Unpack
 from siconform.expecting.checks import needs_some, precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Application
-from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
+from siconform.protocol.notifications import (
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+)
 from siconform.protocol.requests import (
     ApplicationFields,
     ApplicationRemoval,
@@ -66,16 +70,26 @@ class ApplicationSteps(CleanUp, Sender):
 
     def has_application(
         self,
+        application: str | None = None,
         *,
         queue: str | None = None,
         user: str = DEFAULT_USER,
         **more: Unpack[ApplicationFields],
     ) -> Application:
-        """Given: an accepted application."""
+        """Given: an accepted application; NotOffered if its id was used and is not free again."""
         with precondition("an application is accepted"):
-            application = self.submits_application(queue=queue, user=user, **more)
-            self.expect(ApplicationAccepted(application))
-        return application
+            handle = self.submits_application(application, queue=queue, user=user, **more)
+            self.expect_accepted(handle, is_again=application is not None)
+        return handle
+
+    def expect_accepted(self, application: str, *, is_again: bool) -> None:
+        """Expect the acceptance; NotOffered if the id was used before and is refused again."""
+        accepted = ApplicationAccepted(application)
+        if not is_again:
+            self.expect(accepted)
+            return
+        received = self.expect_one_of(accepted, ApplicationRejected(application))
+        needs_some([received] if accepted.matches(received) else [], of="ids that are free again")
 
     def has_application_without_queue(self, *, tags: Mapping[str, str]) -> Application:
         """Given: an accepted application that names no queue; NotOffered if it is rejected."""
@@ -87,6 +101,12 @@ class ApplicationSteps(CleanUp, Sender):
             [received] if received == accepted else [], of="queues for applications that name none"
         )
         return application
+
+    def has_removed(self, application: str) -> None:
+        """Given: an application that was removed; what was reported of it is consumed."""
+        self.removes_application(application)
+        self.settles()
+        self.has_observed(ApplicationUpdated(application))
 
     def removes_application(self, application: str, *, partition: str = DEFAULT_PARTITION) -> None:
         """Remove an application with all its asks and allocations."""

@@ -62,6 +62,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
     def has_partial_gang(
         self,
+        application: str | None = None,
         *,
         members: int = 3,
         memory: int = 2,
@@ -81,7 +82,9 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         for _ in range(members - 1):
             self.has_node(memory=memory if node_memory is None else node_memory)
         self.has_node(memory=memory, vcore=0)
-        gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
+        gang = self.has_gang(
+            application, members=members, memory=memory, queue=queue, style=style, limit=limit
+        )
         since = self.now()
         asks = self.asks_placeholders(gang)
         with precondition("the placeholders that fit are allocated"):

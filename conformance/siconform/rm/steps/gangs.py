@@ -70,6 +70,7 @@ class GangSteps(BasicSteps, ABC):
 
     def submits_gang(
         self,
+        application: str | None = None,
         *,
         members: int = 1,
         memory: int = 2,
@@ -80,13 +81,14 @@ class GangSteps(BasicSteps, ABC):
         """Submit an application whose placeholderAsk is the sum of its members."""
         member: Amounts = {"memory": memory, "vcore": 1}
         leaf = next(self._queues) if queue is None else queue
-        application = self.submits_application(
+        handle = self.submits_application(
+            application,
             queue=leaf,
             placeholders={name: members * amount for name, amount in member.items()},
             gang_style=self.spelled(style),
             timeout_ms=self._unhurried_ms() if limit is None else limit.timeout_ms,
         )
-        return Gang.of(application, leaf, members=members, member=member, limit=limit)
+        return Gang.of(handle, leaf, members=members, member=member, limit=limit)
 
     def submits_gang_again(self, gang: Gang) -> None:
         """Submit the same gang again, to a scheduler that has forgotten it."""
@@ -110,6 +112,7 @@ class GangSteps(BasicSteps, ABC):
 
     def has_gang(
         self,
+        application: str | None = None,
         *,
         members: int = 1,
         memory: int = 2,
@@ -117,16 +120,15 @@ class GangSteps(BasicSteps, ABC):
         style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
-        """Given: an accepted gang application without placeholder asks yet."""
+        """Given: an accepted gang application without placeholder asks yet.
+
+        NotOffered if its id was used and is not free again.
+        """
         with precondition("a gang application is accepted"):
             gang = self.submits_gang(
-                members=members,
-                memory=memory,
-                queue=queue,
-                style=style,
-                limit=limit,
+                application, members=members, memory=memory, queue=queue, style=style, limit=limit
             )
-            self.expect(ApplicationAccepted(gang))
+            self.expect_accepted(gang, is_again=application is not None)
         return gang
 
     def asks_placeholder(
