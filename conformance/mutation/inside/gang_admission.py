@@ -276,6 +276,40 @@ def _(patch: Patch) -> None:
     patch.instead_of(timeout.expire, expire)
 
 
+def _keeps_first(patch: Patch, field: str) -> None:
+    """Keep a field of the first gang of an id for all later ones of that id."""
+    first: dict[str, Any] = {}
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        if new.placeholder_ask is None:
+            return original(rm, new, now)
+        given = getattr(new, field)
+        kept = first.setdefault(new.application_id, given)
+        if kept != given:
+            patch.fires()
+        return original(rm, replace(new, **{field: kept}), now)
+
+    patch.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "readded-keeps-style",
+    "The style of a removed gang holds for the next one of its id.",
+    breaks=("SI-GANG-034", "SI-GANG-035"),
+)
+def _(patch: Patch) -> None:
+    _keeps_first(patch, "gang_style")
+
+
+@mutant(
+    "readded-keeps-placeholder-ask",
+    "The placeholders of a gang wait for what a removed gang of its id announced.",
+    breaks=("SI-GANG-012",),
+)
+def _(patch: Patch) -> None:
+    _keeps_first(patch, "placeholder_ask")
+
+
 @mutant(
     "gangs-look-at-their-own-queue-only",
     "A gang that fits the quota of its queue is accepted even if it exceeds its ancestors'.",

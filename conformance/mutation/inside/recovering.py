@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import nodes, recovery
-from sireference.core.gang import timeout
+from sireference.core.gang import placeholders, timeout
 from sireference.core.model import AllocationRecord, Effect, NodeInfo, RejectedNode
 from sireference.core.state.quota import Quota, Quotas
 from sireference.core.states import NodeAction, NodeState
@@ -192,6 +192,30 @@ def _(patch: Patch) -> None:
             patch.fires()
 
     patch.instead_of(timeout.watch, watch)
+
+
+@mutant(
+    "gang-rest-ignores-recovered",
+    "After recovery a gang waits for capacity for all that it announced again.",
+    breaks=("SI-GANG-018",),
+)
+def _(patch: Patch) -> None:
+    is_recovered = _recovered(patch)
+
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application, total = ask_group.application, ask_group.gang_need
+        gate = original(partition, ask_group)
+        if gate is not None or total is None or not ask_group.key.is_placeholder:
+            return gate
+        if not is_recovered(application) or not application.is_gathering:
+            return None
+        for quota in application.quotas:
+            if not quota.has_capacity(total):
+                patch.fires()
+                return quota.too_small
+        return None
+
+    patch.instead_of(placeholders.closed_gate, closed_gate)
 
 
 @mutant(

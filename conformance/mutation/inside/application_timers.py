@@ -1,0 +1,162 @@
+"""Mutants of the timers of applications: some outlive their application, others are lost."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import application_lifecycle, applications, recovery
+from sireference.core.model import Effect, Register
+from sireference.core.registration import ResourceManagers
+from sireference.core.state.application import Application
+from sireference.core.state.partition import Partition
+from sireference.core.state.timers import Timer
+from sireference.core.states import ApplicationState, ApplicationTrigger
+
+from mutation.inside import Original, Patch
+from mutation.mutant import mutant
+from mutation.patching import instead_of
+
+_Expire = Callable[[Partition, Application, float], list[Effect]]
+
+
+def _outlives(
+    patch: Patch, timer_of: Callable[[Application], Timer | None], expire: _Expire
+) -> None:
+    """Let a timer of a removed application end the next one of its id."""
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        ending = [
+            (partition, application, timer_of(application))
+            for partition in rm.partitions.values()
+            if (application := partition.applications.get(request.application_id)) is not None
+        ]
+        deadlines = [(one[0], one[2].deadline) for one in ending if one[2] is not None]
+        effects = original(rm, request, now)
+        for partition, deadline in deadlines:
+            _ends_next(patch, partition, request.application_id, deadline, expire)
+        return effects
+
+    patch.instead_of(applications.remove, remove)
+
+
+def _ends_next(
+    patch: Patch, partition: Partition, application_id: str, deadline: float, expire: _Expire
+) -> None:
+    """Let the application that has this id at that time end."""
+
+    def due(now: float) -> list[Effect]:
+        application = partition.applications.get(application_id)
+        if application is None or application.state is ApplicationState.FAILING:
+            return []
+        patch.fires()
+        return expire(partition, application, now)
+
+    partition.timers.set(deadline, due)
+
+
+def _complete(partition: Partition, application: Application, now: float) -> list[Effect]:
+    complete, message = ApplicationTrigger.COMPLETE, "nothing was asked for while it was waiting"
+    if application.state is not ApplicationState.COMPLETING:
+        application_lifecycle.move(partition, application, complete, now, message)
+    return application_lifecycle.move(partition, application, complete, now, message)
+
+
+@mutant(
+    "waiting-timer-survives-the-id",
+    "The waiting time of a removed application completes the next one of its id.",
+    breaks=("SI-APP-029",),
+)
+def _(patch: Patch) -> None:
+    def waiting_timer(application: Application) -> Timer | None:
+        is_waiting = application.state is ApplicationState.COMPLETING
+        return application.state_timer if is_waiting else None
+
+    _outlives(patch, waiting_timer, _complete)
+
+
+@mutant(
+    "execution-timer-survives-the-id",
+    "The execution timeout of a removed application ends the next one of its id.",
+    breaks=("SI-APP-013",),
+)
+def _(patch: Patch) -> None:
+    def execution_timer(application: Application) -> Timer | None:
+        return application.execution_timer
+
+    _outlives(patch, execution_timer, application_lifecycle.execution_timeout)
+
+
+@mutant(
+    "gang-timer-survives-registration",
+    "After another registration the placeholder timeout of a gang ends the next one of its id.",
+    breaks=("SI-GANG-031",),
+)
+@instead_of(ResourceManagers.register)
+def _(
+    patch: Patch, original: Original, self: ResourceManagers, event: Register, now: float
+) -> list[Effect]:
+    earlier = self.known(event.rm_id)
+    deadlines = [
+        (name, application.application_id, gang.timer.deadline)
+        for name, partition in (earlier.partitions if earlier is not None else {}).items()
+        for application, gang in partition.gangs.items()
+        if gang.timer is not None
+    ]
+    effects = original(self, event, now)
+    later = self.known(event.rm_id)
+    if later is not None and later is not earlier:
+        for name, application_id, deadline in deadlines:
+            if name in later.partitions:
+                _ends_next(patch, later.partitions[name], application_id, deadline, _fail)
+    return effects
+
+
+def _fail(partition: Partition, application: Application, now: float) -> list[Effect]:
+    return application_lifecycle.fail(partition, application, now, "it waited for too long")
+
+
+def _loses_execution_timer(patch: Patch, loses: Callable[[Application], bool]) -> None:
+    """Let the execution timeout of some applications never come."""
+
+    def enter(
+        original: Callable[..., None], partition: Partition, application: Application, now: float
+    ) -> None:
+        original(partition, application, now)
+        if loses(application) and application.execution_timer is not None:
+            patch.fires()
+            application.stop_execution_timer()
+
+    patch.instead_of(application_lifecycle.enter, enter)
+
+
+@mutant(
+    "execution-timer-lost-while-waiting",
+    "An application that came back from waiting has no execution timeout.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    waited: set[Application] = set()
+
+    def loses(application: Application) -> bool:
+        if application.state is ApplicationState.COMPLETING:
+            waited.add(application)
+        return application in waited
+
+    _loses_execution_timer(patch, loses)
+
+
+@mutant(
+    "recovered-has-no-execution-timer",
+    "An application whose first allocation is recovered has no execution timeout.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[Application] = set()
+
+    def recover(original: Original, partition: Partition, record: Any, now: float) -> list[Effect]:
+        application = partition.applications[record.ask.application_id]
+        if application.state is ApplicationState.NEW:
+            recovered.add(application)
+        return original(partition, record, now)
+
+    patch.instead_of(recovery.recover, recover)
+    _loses_execution_timer(patch, lambda application: application in recovered)
