@@ -111,6 +111,38 @@ def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
     rm.repeats_tags(rm.expect(repeated), {"t": "v"})
 
 
+@requirement("SI-ALLOC-003")
+def test_no_ask_of_a_message_has_tags_or_priority_of_another(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    with rm.one_message():
+        asks = [rm.asks(app, tags={"t": f"v{number}"}, priority=number) for number in (7, 3, 5)]
+
+    # Whether an allocation repeats them at all is tested above.
+    for ask in asks:
+        others = [other.sent for other in asks if other != ask]
+        rm.expect_none_of(
+            rm.expect(Allocated(ask)),
+            *(Allocated(priority=other.priority) for other in others),
+            *(Allocated(tags=other.tags) for other in others),
+        )
+
+
+@requirement("SI-ALLOC-003")
+def test_each_allocation_of_an_ask_repeats_its_tags(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.has_node(memory=10)
+    app = rm.has_application()
+
+    ask = rm.asks(app, tags={"t": "v"}, times=3)
+
+    with rm.precondition("an allocation repeats the tags of its ask"):
+        rm.repeats_tags(rm.expect(Allocated(ask)), {"t": "v"})
+    for allocation in rm.collects(Allocated(ask), most=2):
+        rm.repeats_tags(allocation, {"t": "v"})
+
+
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")
 def test_every_allocation_has_an_identity_of_its_own(rm: ResourceManager) -> None:
     rm.has_node(memory=50, vcore=50)
@@ -182,6 +214,20 @@ def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceMana
 
     rm.expect(Allocated(first, originator=True, preemption_policy=takes))
     rm.expect(Allocated(second, originator=False, preemption_policy=yields))
+
+
+@requirement("SI-ALLOC-007")
+def test_an_allocation_has_the_preemption_policy_of_the_last_update(rm: ResourceManager) -> None:
+    rm.has_asks_apart()  # later an update need not change the policy
+    rm.has_full_node()
+    app = rm.has_application()
+    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
+    ask = rm.has_pending_ask(app)
+
+    rm.has_asked_again(ask, policy=takes)
+    rm.has_node()
+
+    rm.expect(Allocated(ask, preemption_policy=takes))
 
 
 @requirement("SI-ALLOC-008")

@@ -74,6 +74,17 @@ def test_an_application_with_nothing_left_goes_to_waiting(rm: ResourceManager) -
     rm.comes_to_wait(app)
 
 
+@requirement("SI-APP-026")
+def test_an_application_whose_only_ask_was_withdrawn_goes_to_waiting(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app)
+
+    rm.withdraws(ask)
+
+    rm.comes_to_wait(app)
+
+
 @requirement("SI-APP-027")
 def test_a_live_allocation_keeps_an_application_from_waiting(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

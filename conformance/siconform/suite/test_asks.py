@@ -74,6 +74,20 @@ def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(ask))
 
 
+@requirement("SI-ASK-004")
+def test_an_update_is_used_for_what_is_still_pending_of_an_ask(rm: ResourceManager) -> None:
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.asks(app, memory=6, times=2)
+    with rm.precondition("the first of two allocations is made"):
+        rm.expect(Allocated(ask))
+
+    rm.has_asked_again(ask, memory=3)
+
+    rm.gives(rm.expect(Allocated(ask, node=node)), {"memory": 3}, below={"memory": 6})
+
+
 @requirement("SI-ASK-003")
 def test_of_equal_keys_in_one_message_the_last_one_counts(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
@@ -162,6 +176,22 @@ def test_an_ask_that_wants_fewer_than_it_has_gets_no_more_than_those(rm: Resourc
         allocations.append(one_more)
     rm.have_different_identities(allocations)
     rm.expect_none(Allocated(ask))
+
+
+@requirement("SI-ASK-005")
+def test_an_ask_gets_no_other_allocation_for_one_that_was_released(rm: ResourceManager) -> None:
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.asks(app, memory=5, times=3)
+    two = rm.collects(Allocated(ask), most=2)
+    rm.has_at_least(2, two, "an ask is allocated as often as fits")
+
+    rm.has_released(two[0])
+    rm.has_node(memory=30)
+
+    rm.settles()
+    rm.expect_at_most(3, Allocated(ask))
 
 
 @requirement("SI-ASK-006")
@@ -301,12 +331,15 @@ def test_two_applications_do_not_get_the_same_share(
     rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
+@pytest.mark.parametrize(("lower", "higher"), [(1, 10), (20, 1000)])
 @requirement("SI-ASK-012")
-def test_the_ask_with_the_higher_priority_is_served_first(rm: ResourceManager) -> None:
+def test_the_ask_with_the_higher_priority_is_served_first(
+    rm: ResourceManager, lower: int, higher: int
+) -> None:
     rm.has_full_node()
     app = rm.has_application()
-    low = rm.has_pending_ask(app, priority=1)
-    high = rm.has_pending_ask(app, priority=10)
+    low = rm.has_pending_ask(app, priority=lower)
+    high = rm.has_pending_ask(app, priority=higher)
 
     rm.has_node(memory=1)
 
@@ -359,6 +392,28 @@ def test_each_allocation_of_an_ask_ends_when_its_execution_timeout_is_over(
             seconds=0.5,
             since=before,
         )
+
+
+@requirement("SI-ASK-014")
+def test_an_allocation_that_replaced_a_placeholder_ends_when_its_execution_timeout_is_over(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node()
+    gang = rm.has_gang()
+    placeholders = rm.has_placeholders(gang)
+    before = rm.now()
+
+    real = rm.asks_member(gang, timeout_ms=500)
+
+    with rm.precondition("a placeholder is replaced"):
+        rm.expect_replacement(real, placeholders)
+        allocation = rm.expect(Allocated(real))
+    rm.expect_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        seconds=0.5,
+        since=before,
+    )
 
 
 @requirement("SI-ASK-015")

@@ -299,6 +299,21 @@ def test_a_foreign_allocation_counts_on_the_node_it_was_reported_with_last(
     rm.is_served(waiting, node=holding)
 
 
+@requirement("SI-FOR-009")
+def test_a_foreign_allocation_counts_once_its_node_is_undrained(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_foreign(node, memory=6)
+
+    rm.drains(node)
+    rm.undrains(node)
+
+    with rm.precondition("an undrained node takes work"):
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+    one_more = rm.asks(app, memory=1)
+    rm.expect_none(Allocated(one_more))
+
+
 @requirement("SI-FOR-010")
 @pytest.mark.parametrize("memory", [0, -1], ids=["zero", "negative"])
 def test_a_foreign_amount_of_zero_or_less_is_rejected(rm: ResourceManager, memory: int) -> None:

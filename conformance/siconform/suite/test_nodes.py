@@ -178,6 +178,20 @@ def test_occupied_resource_is_not_available(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(one_more))
 
 
+@requirement("SI-NODE-007")
+def test_occupied_resource_is_not_available_once_the_node_is_undrained(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, occupied={"memory": 6})
+    app = rm.has_application()
+
+    rm.drains(node)
+    rm.undrains(node)
+
+    with rm.precondition("an undrained node takes work"):
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+    one_more = rm.asks(app, memory=1)
+    rm.expect_none(Allocated(one_more))
+
+
 @requirement("SI-NODE-008")
 def test_attributes_are_free_form(rm: ResourceManager) -> None:
     odd = rm.registers_node(attributes={"foo": "bar"})

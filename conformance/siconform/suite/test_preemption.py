@@ -82,6 +82,26 @@ def test_the_capacity_of_a_victim_is_free_if_the_preempting_ask_was_withdrawn(
     rm.expect(Allocated(rm.asks(taker, memory=1)))
 
 
+@requirement("SI-NODE-034")
+def test_the_preempting_ask_is_allocated_elsewhere_if_the_node_of_its_victim_goes(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    with rm.confirming_nothing():
+        ask = rm.claims(entitled)
+        rm.sees_preemption_of(*allocations, by=ask)
+
+        rm.decommissions(node)
+        other = rm.has_node(memory=10)
+        rm.confirms_everything()
+
+    rm.is_served(ask, node=other)
+
+
 @requirement("SI-PRE-003")
 def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

@@ -104,6 +104,24 @@ def test_registering_again_forgets_the_applications(unregistered_rm: Unregistere
     unregistered_rm.expect(ApplicationAccepted(app))
 
 
+@requirement("SI-REG-006")
+@registering_again_is_a_race
+def test_registering_again_ends_the_running_applications_of_a_queue(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered()
+    node = unregistered_rm.has_node()
+    unregistered_rm.has_allocation(unregistered_rm.has_application(queue="root.single"))
+
+    unregistered_rm.has_registered_again()
+    unregistered_rm.registers_node(node)
+    unregistered_rm.expect(NodeAccepted(node))
+    app = unregistered_rm.submits_application(queue="root.single")  # one application at a time
+
+    unregistered_rm.expect(ApplicationAccepted(app))
+    unregistered_rm.expect(Allocated(unregistered_rm.asks(app), node=node))
+
+
 @requirement("SI-REG-007")
 @registering_again_is_a_race
 def test_registering_again_forgets_asks_and_allocations(unregistered_rm: UnregisteredRM) -> None:

@@ -39,6 +39,21 @@ def test_a_release_by_the_rm_is_carried_out_and_confirmed(rm: ResourceManager) -
     rm.is_served(waiting)
 
 
+@requirement("SI-REL-001")
+def test_a_release_by_identity_needs_no_key(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+
+    rm.releases(allocation, key="")  # from 2024-10 on the identity is the key
+
+    rm.expect(
+        Released(
+            application=app, identity=allocation.identity, termination=Termination.STOPPED_BY_RM
+        )
+    )
+
+
 @requirement("SI-REL-001", "SI-REL-002")
 def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManager) -> None:
     rm.has_node(memory=3)
@@ -231,6 +246,7 @@ def test_a_confirmation_by_the_rm_is_not_answered(rm: ResourceManager) -> None:
 
     with rm.precondition("the confirmation was processed"):
         rm.expect(Allocated(replaced.real))
+    rm.confirms(replaced.release)  # nor is a second one
     rm.settles()
     under_way = 1 if before > 1 else 0  # if releases are repeated until confirmed
     rm.expect_at_most(before + under_way, ended)
@@ -324,6 +340,21 @@ def test_an_ask_release_with_application_and_key_withdraws_that_ask(rm: Resource
         rm.expect(Allocated(rm.asks(app)))
     rm.expect(Allocated(kept))
     rm.expect_none(Allocated(withdrawn))
+
+
+@requirement("SI-REL-015")
+def test_each_ask_release_of_one_message_withdraws_its_ask(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    first, kept, last = (rm.has_pending_ask(app) for _ in range(3))
+
+    with rm.one_message():
+        rm.withdraws(first)
+        rm.withdraws(last)
+    rm.has_node()
+
+    rm.expect(Allocated(kept))
+    rm.expect_none(Allocated(first), Allocated(last))
 
 
 @requirement("SI-REL-016", "SI-REL-029")

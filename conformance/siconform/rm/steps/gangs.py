@@ -148,10 +148,17 @@ class GangSteps(BasicSteps, ABC):
         """Ask for every placeholder of the gang, one ask each."""
         return [self.asks_placeholder(gang) for _ in range(gang.members)]
 
-    def asks_member(self, gang: Gang, *, group: str = TASK_GROUP, memory: int | None = None) -> Ask:
+    def asks_member(
+        self,
+        gang: Gang,
+        *,
+        group: str = TASK_GROUP,
+        memory: int | None = None,
+        timeout_ms: int = 0,
+    ) -> Ask:
         """Send the real ask of a member, of its placeholder's size unless ``memory`` is given."""
         size = gang.member if memory is None else {**gang.member, "memory": memory}
-        return self.asks(gang, resources=size, task_group=group)
+        return self.asks(gang, resources=size, task_group=group, timeout_ms=timeout_ms)
 
     def has_placeholder(self, gang: Gang, *, group: str = TASK_GROUP) -> Allocated:
         """Given: one more placeholder of the gang, allocated."""
