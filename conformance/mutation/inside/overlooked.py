@@ -282,22 +282,9 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, application: A
 
 
 @_with_separate_asks(
-    "updates-keep-the-preemption-policy",
-    "The update of a pending ask keeps its earlier preemption policy.",
-    breaks=("SI-ALLOC-007",),
-)
-@instead_of(PendingAsks.replace)
-def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
-    policy = earlier.ask.preemption_policy
-    if policy != ask.preemption_policy:
-        patch.fires()
-    original(asks, earlier, replace(ask, preemption_policy=policy))
-
-
-@_with_separate_asks(
     "existing-allocation-counts-twice",
     "An existing allocation that is reported again is rejected and counts once more on its node.",
-    breaks=("SI-REC-007",),
+    breaks=("SI-REC-017",),
 )
 @instead_of(recovery.add)
 def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) -> list[Effect]:

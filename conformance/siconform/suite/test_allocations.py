@@ -216,20 +216,6 @@ def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceMana
     rm.expect(Allocated(second, originator=False, preemption_policy=yields))
 
 
-@requirement("SI-ALLOC-007")
-def test_an_allocation_has_the_preemption_policy_of_the_last_update(rm: ResourceManager) -> None:
-    rm.has_asks_apart()  # later an update need not change the policy
-    rm.has_full_node()
-    app = rm.has_application()
-    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
-    ask = rm.has_pending_ask(app)
-
-    rm.has_asked_again(ask, policy=takes)
-    rm.has_node()
-
-    rm.expect(Allocated(ask, preemption_policy=takes))
-
-
 @requirement("SI-ALLOC-008")
 def test_an_allocation_is_announced_once(rm: ResourceManager) -> None:
     node = rm.has_node()

@@ -234,21 +234,6 @@ def test_each_amount_of_an_existing_allocation_counts(rm: ResourceManager) -> No
     rm.expect(Allocated(rm.asks(app, memory=9, vcore=3), node=node))
 
 
-@requirement("SI-REC-007")
-def test_an_existing_allocation_added_twice_counts_once(rm: ResourceManager) -> None:
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    existing = rm.remembers_allocation(app, node, memory=4)
-    rm.adds_existing(existing)
-
-    rm.adds_existing(existing)
-
-    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
-    rm.releases(existing)
-    rm.expect(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
-    rm.expect(Allocated(rm.asks(app, memory=4), node=node))
-
-
 @requirement("SI-REC-008")
 def test_existing_allocations_of_nowhere_are_rejected(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
@@ -458,6 +443,20 @@ def test_a_rejected_existing_allocation_is_named(rm: ResourceManager) -> None:
         rm.still_holds(everything)
         rm.adds_existing(rm.remembers_allocation(app, node, memory=10))
         rm.expect_none(Allocated(rm.asks(app)))
+
+
+@requirement("SI-REC-017")
+def test_an_existing_allocation_that_is_rejected_as_known_counts_once(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    existing = rm.remembers_allocation(app, node, memory=4)
+    rm.adds_existing(existing)
+
+    rm.adds_existing(existing)
+    rejections = rm.collects(AllocationRejected(existing.key), most=1)
+    rm.needs_some(rejections, of="to reject an existing allocation that it knows")
+
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
 
 
 @requirement("SI-REC-022")
