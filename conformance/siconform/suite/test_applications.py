@@ -241,6 +241,7 @@ def test_a_recovered_application_is_not_kept_running_beyond_its_timeout(
     node = rm.new_name("node")
     existing = rm.remembers_allocation(app, node)
     rm.has_recovered_node(node, existing)
+    rm.has_observed(Allocated(existing.key))  # it may be echoed
 
     rm.expect_when_due(
         Released(identity=existing.identity, termination=Termination.TIMEOUT),

@@ -105,8 +105,7 @@ def test_key_used_again_has_the_priority_it_was_asked_for_with_then(rm: Resource
     rm.has_node()
     app = rm.has_application()
     first = rm.has_allocation(app, priority=7)
-    with rm.precondition("an allocation repeats the priority of its ask"):
-        rm.agrees(first, Allocated(priority=7))
+    rm.needs_some([first] if first.priority == 7 else [], of="to report the priority of its ask")
     ended = rm.has_released(first)
 
     again = rm.asks(app, key=ended.key, priority=3)

@@ -69,7 +69,11 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
 
 
 @requirement("SI-ALLOC-012")
-def test_an_update_below_zero_makes_no_room_beyond_the_node(rm: ResourceManager) -> None:
+def test_an_update_below_zero_makes_no_room_beyond_the_node(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=2)
@@ -102,7 +106,11 @@ def test_an_update_counts_on_a_draining_node_as_well(rm: ResourceManager) -> Non
 
 
 @requirement("SI-ALLOC-012")
-def test_an_update_counts_while_the_allocation_is_being_replaced(rm: ResourceManager) -> None:
+def test_an_update_counts_while_the_allocation_is_being_replaced(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
     node = rm.has_node(memory=10)
     gang, app = rm.has_gang(memory=2), rm.has_application()
     placeholder = rm.has_placeholder(gang)
