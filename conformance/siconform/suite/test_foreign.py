@@ -4,7 +4,6 @@ The specification names but does not describe them (C-52): a scheduler may ignor
 """
 
 import pytest
-from siwire.constants import ALLOC_TYPE_STATIC, FOREIGN
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
@@ -15,10 +14,10 @@ from siconform.protocol.notifications import (
     Released,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.foreign import STATIC_TAGS
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
-STATIC_TAGS = {FOREIGN: ALLOC_TYPE_STATIC}
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
 
 

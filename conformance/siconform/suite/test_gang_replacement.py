@@ -176,6 +176,7 @@ def test_confirmations_in_one_message_are_each_enough_for_their_placeholder(
 
 @requirement("SI-ALLOC-003")
 def test_what_replaces_a_placeholder_repeats_the_tags_of_its_ask(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
     tags = {"t": "v"}
     rm.has_node()
     plain = rm.has_allocation(rm.has_application(), tags=tags)
@@ -192,6 +193,7 @@ def test_what_replaces_a_placeholder_repeats_the_tags_of_its_ask(rm: ResourceMan
 def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm: ResourceManager,
 ) -> None:
+    rm.does_gang_scheduling()
     gang, placeholders = rm.has_complete_gang()
     takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
 

@@ -69,7 +69,7 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
 
 
 @requirement("SI-ALLOC-012")
-def test_an_update_below_zero_makes_no_room_beyond_the_node(
+def test_an_update_below_zero_frees_nothing_beyond_its_node(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     rm = unregistered_rm
@@ -111,6 +111,7 @@ def test_an_update_counts_while_the_allocation_is_being_replaced(
 ) -> None:
     rm = unregistered_rm
     rm.has_registered()
+    rm.does_gang_scheduling()
     node = rm.has_node(memory=10)
     gang, app = rm.has_gang(memory=2), rm.has_application()
     placeholder = rm.has_placeholder(gang)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from siwire.constants import ALLOC_TYPE_DEFAULT, FOREIGN
+from siwire.constants import ALLOC_TYPE_DEFAULT, ALLOC_TYPE_STATIC, FOREIGN
 
 from siconform.protocol.notifications import AllocationRejected, Termination, UpdateKind
 from siconform.protocol.requests import ForeignAllocationRequest, ReleaseRequest
@@ -11,6 +11,7 @@ from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
 
 FOREIGN_TAGS: Mapping[str, str] = {FOREIGN: ALLOC_TYPE_DEFAULT}
+STATIC_TAGS: Mapping[str, str] = {FOREIGN: ALLOC_TYPE_STATIC}
 
 
 class ForeignSteps(CleanUp, Sender):
