@@ -178,3 +178,16 @@ def _(patch: Patch) -> None:
         return effects + moved
 
     patch.instead_of(placeholders.allocated, allocated)
+
+
+@mutant(
+    "never-waits-before-an-allocation",
+    "An application whose only ask was withdrawn before any allocation stays accepted.",
+    breaks=("SI-APP-026",),
+)
+@instead_of(application_lifecycle.end)
+def _(patch: Patch, original: Callable[..., Any], partition: Any, application: Any) -> Any:
+    if application.state is ApplicationState.ACCEPTED and not application.is_gang:
+        patch.fires()
+        return None, ""
+    return original(partition, application)

@@ -1,17 +1,34 @@
 """Mutants of asks: their number, their timeout, their identities."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from sireference.core import allocations, asks
-from sireference.core.model import Ask, Effect, Refused
+from sireference.core.model import Ask, Effect, NewAllocation, Refused
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
+from sireference.core.state.placement_profile import Order
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant, variant
 from mutation.patching import instead_of
+
+
+def reported_with(patch: Patch, effects: Iterable[Effect], **changed: Any) -> list[Effect]:
+    """Return the effects, with allocations reported as if their asks had these values."""
+    return [_changed(patch, effect, changed) for effect in effects]
+
+
+def _changed(patch: Patch, effect: Effect, changed: Mapping[str, Any]) -> Effect:
+    if not isinstance(effect, NewAllocation):
+        return effect
+    before = effect.allocation
+    after = replace(before, ask=replace(before.ask, **changed))
+    if after != before:
+        patch.fires()
+    return replace(effect, allocation=after)
 
 
 @mutant(
@@ -115,3 +132,32 @@ def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[E
         return original(rm, ask, now)
     patch.fires()
     return [Refused(rm.rm_id, "the ask names no application")]
+
+
+@mutant(
+    "later-allocations-lack-tags",
+    "The second and later allocations of an ask lack its tags.",
+    breaks=("SI-ALLOC-003",),
+    revision="2023-12",
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    is_first = not pending.made
+    effects = original(partition, pending, *rest)
+    return effects if is_first else reported_with(patch, effects, tags={})
+
+
+_HIGHEST: Final = 10  # priority
+
+
+@mutant(
+    "high-priorities-are-equal",
+    f"Priorities above {_HIGHEST} are all alike.",
+    breaks=("SI-ASK-012",),
+)
+@instead_of(PendingAsk.order)
+def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Order:
+    if pending.ask.priority <= _HIGHEST:
+        return original(pending)
+    patch.fires()
+    return Order(-_HIGHEST, pending.number)

@@ -5,17 +5,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import application_lifecycle, releases
+from sireference.core import application_lifecycle, releases, scheduler
 from sireference.core.model import (
     AllocationSubject,
     AskRelease,
     Effect,
     NewAllocation,
+    Release,
+    ReleasedAllocation,
     ReleasedAsk,
     ReleaseRequest,
+    UpdateAllocations,
     partition_name,
 )
 from sireference.core.states import ApplicationState, TerminationType
+from sireference.core.withdrawal import BY_THE_RM
 
 from mutation.inside import Original, Patch
 from mutation.inside.releasing import application_of, is_of_all, key_of, named
@@ -193,3 +197,45 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(releases.release, release)
     patch.instead_of(application_lifecycle.settle, settle)
+
+
+@mutant(
+    "second-confirmation-of-a-message-ignored",
+    "Of several confirmations in one message only the first counts.",
+    breaks=("SI-GANG-021",),
+)
+@instead_of(scheduler.apply)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateAllocations):
+        replaced = TerminationType.PLACEHOLDER_REPLACED
+        confirmations = [one for one in event.releases if one.termination is replaced]
+        if len(confirmations) > 1:
+            patch.fires()
+            kept = tuple(one for one in event.releases if one not in confirmations[1:])
+            event = replace(event, releases=kept)
+    return original(rm, event, now)
+
+
+@mutant(
+    "second-confirmation-answered",
+    "The second confirmation of a release is answered with a release.",
+    breaks=("SI-REL-009",),
+)
+def _(patch: Patch) -> None:
+    confirmed: dict[tuple[str, str], Release] = {}  # by RM and key
+
+    def confirm(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        ask = live.record.ask
+        confirmed[ask.application_id, ask.key] = live.release(live.open_release, "confirmed")
+        return original(partition, live, *rest)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        subject = request.subject
+        again = confirmed.get((subject.application_id, getattr(subject, "key", None) or ""))
+        if again is None or request.termination in BY_THE_RM:
+            return original(rm, request, now)
+        patch.fires()
+        return [ReleasedAllocation(rm.rm_id, again)]
+
+    patch.quietly().instead_of(releases.confirmed, confirm)
+    patch.instead_of(releases.release, release)

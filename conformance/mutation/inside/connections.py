@@ -314,3 +314,20 @@ def _(patch: Patch) -> None:
         return original(rm, info, now)
 
     patch.instead_of(nodes.update, update)
+
+
+@mutant(
+    "shutdown-stops-every-rm",
+    "All RMs are stopped when one of them shuts down.",
+    breaks=("SI-CONN-005",),
+)
+@instead_of(ResourceManagers.shut_down)
+def _(
+    patch: Patch, original: Original, self: ResourceManagers, rm: Any, now: float
+) -> list[Effect]:
+    effects: list[Effect] = []
+    for one in list(self.all()):
+        if one is not rm and one.state is RMState.RUNNING:
+            patch.fires()
+            effects += original(self, one, now)
+    return original(self, rm, now) + effects

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import asks, foreign_allocations
+from sireference.core import asks, foreign_allocations, nodes
 from sireference.core.model import (
+    Effect,
     RejectedAllocation,
     Release,
     ReleasedAllocation,
@@ -13,7 +14,7 @@ from sireference.core.model import (
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.states import NodeState, TerminationType
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -195,3 +196,112 @@ def _(patch: Patch, original: _Original, rm: Any, foreign: Any, now: float) -> A
         partition.foreign.put(foreign, node)
         return []
     return original(rm, foreign, now)
+
+
+def _at_creation(patch: Patch, do: Callable[[Any, Any, float], None]) -> None:
+    """Do something to each node that was created."""
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        if rm.node(info.node_id) is not None:
+            do(rm, info, now)
+        return effects
+
+    patch.instead_of(nodes.create, create)
+
+
+@mutant(
+    "foreign-survives-registration",
+    "A foreign allocation counts on its node after its RM registered again.",
+    breaks=("SI-REG-007",),
+)
+def _(patch: Patch) -> None:
+    reported: dict[tuple[str, str], tuple[Any, Any]] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        reported[rm.rm_id, foreign.node_id] = rm, foreign
+        return original(rm, foreign, now)
+
+    def do(rm: Any, info: Any, now: float) -> None:
+        earlier, foreign = reported.get((rm.rm_id, info.node_id), (rm, None))
+        if earlier is not rm:
+            patch.fires()
+            foreign_allocations.report(rm, foreign, now)
+
+    patch.quietly().instead_of(foreign_allocations.report, report)
+    _at_creation(patch, do)
+
+
+@mutant(
+    "rejected-foreign-counts-later",
+    "A rejected foreign allocation counts once a node of that id is created.",
+    breaks=("SI-FOR-004",),
+)
+def _(patch: Patch) -> None:
+    rejected: dict[tuple[str, str], Any] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        effects = original(rm, foreign, now)
+        if any(isinstance(one, RejectedAllocation) for one in effects):
+            rejected[rm.rm_id, foreign.node_id] = foreign
+        return effects
+
+    def do(rm: Any, info: Any, now: float) -> None:
+        foreign = rejected.pop((rm.rm_id, info.node_id), None)
+        if foreign is not None:
+            patch.fires()
+            foreign_allocations.report(rm, foreign, now)
+
+    patch.quietly().instead_of(foreign_allocations.report, report)
+    _at_creation(patch, do)
+
+
+@mutant(
+    "foreign-kind-never-changes",
+    "The report of a foreign allocation with another kind than before is ignored.",
+    breaks=("SI-FOR-002",),
+)
+def _(patch: Patch) -> None:
+    kinds: dict[tuple[str, str], bool] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        if kinds.setdefault((rm.rm_id, foreign.key), foreign.is_static) != foreign.is_static:
+            patch.fires()
+            return []
+        return original(rm, foreign, now)
+
+    patch.instead_of(foreign_allocations.report, report)
+
+
+@mutant(
+    "foreign-keys-of-all-rms",
+    "The report of a foreign allocation by one RM ends that of the same key of another RM.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    known: dict[str, Any] = {}
+
+    def report(original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+        other = known.setdefault(foreign.key, rm)
+        if other.rm_id != rm.rm_id:
+            for held in other.partitions.values():
+                if held.foreign.take_away(foreign.key) is not None:
+                    patch.fires()
+        return original(rm, foreign, now)
+
+    patch.instead_of(foreign_allocations.report, report)
+
+
+@mutant(
+    "rejected-report-ends-a-foreign-allocation",
+    "A foreign allocation ends when another report under its key is rejected.",
+    breaks=("SI-FOR-004",),
+)
+@instead_of(foreign_allocations.report)
+def _(patch: Patch, original: Original, rm: Any, foreign: Any, now: float) -> list[Effect]:
+    effects = original(rm, foreign, now)
+    if any(isinstance(one, RejectedAllocation) for one in effects):
+        for held in rm.partitions.values():
+            if held.foreign.take_away(foreign.key) is not None:
+                patch.fires()
+    return effects

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import scheduler
+from sireference.core import asks, releases, scheduler
 from sireference.core.model import (
     Effect,
     Refused,
@@ -128,3 +128,26 @@ def _last_of_each(patch: Patch, elements: Iterable[Any], name: str) -> tuple[Any
     if len(kept) < len(every):
         patch.fires()
     return kept
+
+
+@mutant(
+    "releases-cross-to-other-rms",
+    "A release by one RM silently ends the allocation of the same names of another RM.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    known: dict[str, Any] = {}
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        known[rm.rm_id] = rm
+        for other in known.values():
+            if other is not rm and original(other, request, now):
+                patch.fires()
+        return original(rm, request, now)
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        known[rm.rm_id] = rm
+        return original(rm, ask, now)
+
+    patch.quietly().instead_of(asks.add, add)
+    patch.instead_of(releases.release, release)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sireference.codec import r2024_10
 from sireference.core import allocations, asks, recovery, releases, updates
 from sireference.core.model import (
+    Effect,
     NewAllocation,
     OneOfKey,
     RejectedAllocation,
@@ -19,7 +20,7 @@ from sireference.core.state.allocation import Allocations
 from sireference.core.state.pending_asks import PendingAsks
 from siwire.r2023_12 import si_pb2 as older
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -285,3 +286,66 @@ def _(patch: Patch, original: Callable[..., Any], reads: Any, message: Any) -> A
     patch.fires()
     amounts = {name: quantity.value for name, quantity in occupied.resources.items()}
     return replace(info, occupied=Resource(amounts))
+
+
+@mutant(
+    "used-key-keeps-its-priority",
+    "A key that serves again has the priority it was first asked for with.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    given: dict[str, int] = {}
+
+    def make(original: Original, *args: Any) -> list[Effect]:
+        effects = original(*args)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                given.setdefault(effect.allocation.ask.key, effect.allocation.ask.priority)
+        return effects
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        before = given.get(ask.key, ask.priority)
+        if before != ask.priority:
+            patch.fires()
+            ask = replace(ask, priority=before)
+        return original(rm, ask, now)
+
+    patch.quietly().instead_of(allocations.make, make)
+    patch.instead_of(asks.add, add)
+
+
+@mutant(
+    "used-key-keeps-its-amount",
+    "A key that serves again is allocated with the amount it was first asked for with.",
+    breaks=("SI-ALLOC-002",),
+)
+def _(patch: Patch) -> None:
+    given: dict[tuple[str, str], Any] = {}
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        is_known = any(ask.key in one.allocations.all for one in rm.partitions.values())
+        is_pending = any(one.asks.with_key(ask.key) for one in rm.partitions.values())
+        before = given.setdefault((rm.rm_id, ask.key), ask.resource)
+        if before != ask.resource and not is_known and not is_pending:
+            patch.fires()
+            ask = replace(ask, resource=before)
+        return original(rm, ask, now)
+
+    patch.instead_of(asks.add, add)
+
+
+@mutant(
+    "refused-update-takes-the-priority",
+    "The refused update of a pending ask changes its priority.",
+    breaks=("SI-ASK-030",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    effects = original(rm, ask, now)
+    if any(isinstance(one, RejectedAsk) for one in effects):
+        for held in rm.partitions.values():
+            for application in held.asks.with_key(ask.key):
+                patch.fires()
+                pending = application.pending[ask.key]
+                held.asks.replace(pending, replace(pending.ask, priority=ask.priority))
+    return effects

@@ -15,8 +15,8 @@ from sireference.core import (
 )
 from sireference.core.gang import replacement
 from sireference.core.model import (
+    Ask,
     Effect,
-    NewAllocation,
     RejectedNode,
     ReleasedAllocation,
     UpdateAllocations,
@@ -27,6 +27,7 @@ from sireference.core.state.allocation import Allocation
 from sireference.core.states import ApplicationState, NodeAction, NodeState
 
 from mutation.inside import Original, Patch
+from mutation.inside.asks import reported_with
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -204,16 +205,9 @@ def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[E
     breaks=("SI-ALLOC-003",),
 )
 @instead_of(allocations.make)
-def _(patch: Patch, original: Original, *args: Any) -> list[Effect]:
-    return [_at_least_zero(patch, effect) for effect in original(*args)]
-
-
-def _at_least_zero(patch: Patch, effect: Effect) -> Effect:
-    if not isinstance(effect, NewAllocation) or effect.allocation.ask.priority >= 0:
-        return effect
-    patch.fires()
-    record = effect.allocation
-    return replace(effect, allocation=replace(record, ask=replace(record.ask, priority=0)))
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, pending, *rest)
+    return reported_with(patch, effects, priority=max(0, pending.ask.priority))
 
 
 @mutant(
@@ -335,3 +329,41 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     _is_done_once(patch, NodeAction.DRAIN_TO_SCHEDULABLE)
+
+
+def _with_priority(entry: Any, priority: int) -> Any:
+    return replace(entry, priority=priority) if isinstance(entry, Ask) else entry
+
+
+@mutant(
+    "asks-of-a-message-share-a-priority",
+    "The asks of one message all have the priority of the last.",
+    breaks=("SI-ALLOC-003",),
+)
+@instead_of(scheduler.apply)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateAllocations):
+        asks = [one for one in (*event.asks, *event.entries) if isinstance(one, Ask)]
+        if len({ask.priority for ask in asks}) > 1:
+            patch.fires()
+            last = asks[-1].priority
+            event = replace(
+                event,
+                asks=tuple(_with_priority(ask, last) for ask in event.asks),
+                entries=tuple(_with_priority(one, last) for one in event.entries),
+            )
+    return original(rm, event, now)
+
+
+@mutant(
+    "first-ask-release-of-a-message-only",
+    "Of several ask releases in one message only the first is carried out.",
+    breaks=("SI-REL-015",),
+    revision="2023-12",
+)
+@instead_of(scheduler.apply)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateAllocations) and len(event.ask_releases) > 1:
+        patch.fires()
+        event = replace(event, ask_releases=event.ask_releases[:1])
+    return original(rm, event, now)

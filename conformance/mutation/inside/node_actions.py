@@ -12,6 +12,8 @@ from sireference.core.model import (
     ReleasedAllocation,
     UpdateNodes,
 )
+from sireference.core.resources import NOTHING
+from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
@@ -325,3 +327,55 @@ def merges_attributes(patch: Patch) -> None:
         original(partition, node, info)
 
     patch.instead_of(nodes._replace, changed)
+
+
+@mutant(
+    "comes-back-as-large-as-it-was",
+    "A node that is created again has the capacity it had before.",
+    breaks=("SI-NODE-006",),
+)
+def _(patch: Patch) -> None:
+    capacities: dict[tuple[str, str], Any] = {}
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        before = capacities.setdefault((rm.rm_id, info.node_id), info.capacity)
+        if before != info.capacity:
+            patch.fires()
+            info = replace(info, capacity=before)
+        return original(rm, info, now)
+
+    patch.instead_of(nodes.create, create)
+
+
+def _undrains(node: Any, info: Any, _: float) -> bool:
+    is_draining: bool = node.state is NodeState.DRAINING
+    return is_draining and info.action is NodeAction.DRAIN_TO_SCHEDULABLE
+
+
+@mutant(
+    "undrained-without-occupied-resource",
+    "A node that is undrained has no occupied resource any more.",
+    breaks=("SI-NODE-007",),
+    revision="2023-12",
+)
+@instead_of(nodes.change)
+def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -> list[Effect]:
+    if _undrains(node, *rest) and node.occupied != NOTHING:
+        patch.fires()
+        node.resize(node.capacity, NOTHING)
+    return original(partition, node, *rest)
+
+
+@mutant(
+    "undrained-without-foreign-allocations",
+    "On a node that is undrained no earlier foreign allocation counts any more.",
+    breaks=("SI-FOR-009",),
+    revision="2024-10",
+)
+@instead_of(nodes.change)
+def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -> list[Effect]:
+    foreign: ForeignAllocations = partition.foreign
+    for key in list(foreign.on(node)) if _undrains(node, *rest) else ():
+        patch.fires()
+        foreign.take_away(key)
+    return original(partition, node, *rest)

@@ -6,8 +6,15 @@ from typing import Any, Final
 
 from sireference.core import nodes, recovery
 from sireference.core.gang import placeholders, timeout
-from sireference.core.model import AllocationRecord, Effect, NodeInfo, RejectedNode
+from sireference.core.model import (
+    AllocationRecord,
+    Effect,
+    NodeInfo,
+    RejectedAllocation,
+    RejectedNode,
+)
 from sireference.core.state.quota import Quota, Quotas
+from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import NodeAction, NodeState
 
 from mutation.inside import Original, Patch
@@ -294,3 +301,36 @@ def _(patch: Patch) -> None:
         return [RejectedNode(partition.rm_id, node.node_id, "existing allocations need a creation")]
 
     patch.instead_of(nodes.change, change)
+
+
+@mutant(
+    "recovered-not-counted-for-users",
+    "A recovered allocation does not count for its user.",
+    breaks=("SI-REC-007",),
+)
+@instead_of(recovery.recover)
+def _(patch: Patch, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+    effects = original(partition, record, now)
+    for quota in partition.applications[record.ask.application_id].quotas:
+        if isinstance(quota, UserQuota):
+            patch.fires()
+            quota.unbook(record.ask.resource)
+    return effects
+
+
+@mutant(
+    "existing-allocation-counts-twice",
+    "An existing allocation that is reported again is rejected and counts once more on its node.",
+    breaks=("SI-REC-017",),
+    revision="2023-12",
+)
+@instead_of(recovery.add)
+def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) -> list[Effect]:
+    effects = original(rm, allocation, now)
+    if any(isinstance(effect, RejectedAllocation) for effect in effects):
+        for partition in rm.partitions.values():
+            known = partition.allocations.all.get(allocation.identity)
+            if known is not None:
+                patch.fires()
+                known.node.book(allocation.ask.resource)
+    return effects

@@ -1,12 +1,13 @@
 """Mutants of registration, and of state kept from an earlier registration."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sireference.core import applications, nodes
 from sireference.core.model import AcceptedNode, Effect, NodeInfo, Refused, Register
 from sireference.core.registration import ResourceManagers
-from sireference.core.states import NodeAction, RMState
+from sireference.core.states import NodeAction, NodeState, RMState
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -132,3 +133,56 @@ def _(patch: Patch) -> None:
 
     _keeps(patch, keep)
     patch.instead_of(nodes.update, update)
+
+
+@mutant(
+    "drain-survives-registration",
+    "A node that was draining when its RM registered again is created draining.",
+    breaks=("SI-REG-005",),
+)
+def _(patch: Patch) -> None:
+    drained: dict[tuple[str, str], Any] = {}
+
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        effects = original(partition, node, info, now)
+        if node.state is NodeState.DRAINING:
+            drained[partition.rm_id, node.node_id] = partition
+        else:
+            drained.pop((partition.rm_id, node.node_id), None)
+        return effects
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        earlier = drained.get((rm.rm_id, info.node_id))
+        if earlier is not None and earlier is not rm.partitions.get(info.partition):
+            patch.fires()
+            info = replace(info, action=NodeAction.CREATE_DRAIN)
+        return original(rm, info, now)
+
+    patch.quietly().instead_of(nodes.change, change)
+    patch.instead_of(nodes.create, create)
+
+
+@mutant(
+    "running-slots-survive-registration",
+    "Running applications of an earlier registration still count against the limit of their queue.",
+    breaks=("SI-REG-006",),
+)
+@instead_of(ResourceManagers.register)
+def _(
+    patch: Patch, original: Original, self: ResourceManagers, event: Any, now: float
+) -> list[Effect]:
+    earlier = self.known(event.rm_id)
+    partitions = {} if earlier is None else earlier.partitions
+    running = {
+        (name, queue.name): queue.running
+        for name, partition in partitions.items()
+        for queue in partition.root.all()
+    }
+    effects = original(self, event, now)
+    later = self.known(event.rm_id)
+    for name, partition in {} if later is None else later.partitions.items():
+        for queue in partition.root.all():
+            for _ in range(running.get((name, queue.name), 0)):
+                patch.fires()
+                queue.application_runs()
+    return effects

@@ -10,6 +10,7 @@ from sireference.core.model import (
     AskedAndHeld,
     AskReleaseRequest,
     EachOfKey,
+    Effect,
     Everything,
     OneAllocation,
     OneOfKey,
@@ -21,7 +22,7 @@ from sireference.core.model import (
 from sireference.core.state.allocation import Allocation
 from sireference.core.states import TerminationType
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant, variant
 from mutation.patching import instead_of
 
@@ -286,3 +287,42 @@ def key_of(request: ReleaseRequest | AskReleaseRequest) -> str:
 def is_of_all(request: ReleaseRequest) -> bool:
     """Return whether it releases all allocations of an application."""
     return isinstance(request.subject, AllOfApplication | AskedAndHeld)
+
+
+@mutant(
+    "release-of-all-spares-recovered",
+    "A release without identity spares recovered allocations.",
+    breaks=("SI-REL-003",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[tuple[str, str]] = set()
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        recovered.add((partition.rm_id, record.identity))
+        return original(partition, record, now)
+
+    def meant(original: Original, partition: Any, application: Any, subject: Any) -> Any:
+        found: Any = original(partition, application, subject)
+        if not isinstance(subject, AllOfApplication | AskedAndHeld):
+            return found
+        spared = [one for one in found if (partition.rm_id, one.record.identity) in recovered]
+        if spared:
+            patch.fires()
+        return tuple(one for one in found if one not in spared)
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    patch.instead_of(releases.meant, meant)
+
+
+@mutant(
+    "release-needs-a-key",
+    "A release by identity that names no key is ignored.",
+    breaks=("SI-REL-001",),
+    revision="2023-12",
+)
+@instead_of(releases.release)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    if isinstance(request.subject, OneAllocation) and request.subject.key is None:
+        patch.fires()
+        return []
+    return original(rm, request, now)

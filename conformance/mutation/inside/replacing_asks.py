@@ -7,6 +7,7 @@ from typing import Any
 from sireference.core import allocation_end, nodes, releases
 from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Ask, Effect, NewAllocation
+from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import TerminationType
 
 from mutation.inside import Original, Patch
@@ -275,3 +276,32 @@ def _(patch: Patch) -> None:
         return effects
 
     patch.instead_of(allocation_end.end, end)
+
+
+@mutant(
+    "release-restores-demand",
+    "The release of one allocation of an ask that is partly pending adds one to what is pending.",
+    breaks=("SI-ASK-005",),
+    revision="2023-12",
+)
+@instead_of(releases.stop)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    pending = live.application.pending.get(live.record.ask.key)
+    if pending is not None and pending.made:
+        patch.fires()
+        pending.made -= 1
+    return original(partition, live, *rest)
+
+
+@mutant(
+    "updates-of-partly-allocated-asks-ignored",
+    "The update of an ask that has some of its allocations already is ignored.",
+    breaks=("SI-ASK-004",),
+    revision="2023-12",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    if earlier.made:
+        patch.fires()
+    else:
+        original(asks, earlier, ask)

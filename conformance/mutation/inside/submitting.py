@@ -248,3 +248,21 @@ def _(patch: Patch, original: Callable[..., Any], leaf: Any, new: Any) -> Any:
         return quotas
     patch.fires()
     return Quotas(one for one in quotas if one is not leaf)
+
+
+@mutant(
+    "added-again-to-its-first-queue",
+    "An application that is added again after its removal is in the queue it was in before.",
+    breaks=("SI-APP-020",),
+)
+def _(patch: Patch) -> None:
+    queues: dict[tuple[str, str], str] = {}
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        before = queues.setdefault((rm.rm_id, new.application_id), new.queue)
+        if before != new.queue:
+            patch.fires()
+            new = replace(new, queue=before)
+        return original(rm, new, now)
+
+    patch.instead_of(applications.submit, submit)

@@ -19,6 +19,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, TerminationType
 
 from mutation.inside import Original, Patch
+from mutation.inside.asks import reported_with
 from mutation.inside.releasing import identity_of
 from mutation.mutant import mutant
 from mutation.patching import instead_of
@@ -352,3 +353,75 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(Partition.ask_for_release, ask)
     patch.instead_of(Partition.unbook, unbook)
+
+
+def _replacement_loses(patch: Patch, **lost: Any) -> None:
+    """Report allocations that replace a placeholder without these values of their asks."""
+
+    def make(original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, pending, *rest)
+        return reported_with(patch, effects, **lost) if pending.key.replaces else effects
+
+    patch.instead_of(allocations.make, make)
+
+
+@mutant(
+    "replacement-loses-the-originator-flag",
+    "An allocation that replaces a placeholder is not reported as that of the originator.",
+    breaks=("SI-ALLOC-007",),
+)
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, originator=False)
+
+
+@mutant(
+    "replacement-loses-its-preemption-policy",
+    "An allocation that replaces a placeholder is reported without the policy of its ask.",
+    breaks=("SI-ALLOC-007",),
+)
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, preemption_policy=None)
+
+
+@mutant(
+    "replacement-loses-its-tags",
+    "An allocation that replaces a placeholder is reported without the tags of its ask.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, tags={})
+
+
+@mutant(
+    "task-groups-matched-by-prefix",
+    "A real ask replaces a placeholder of any group whose name begins with that of its own.",
+    breaks=("SI-GANG-017",),
+)
+@instead_of(replacement.choose)
+def _(patch: Patch, original: Original, partition: Any, pending: Any) -> Any:
+    gang = partition.gangs.get(pending.application)
+    wanted = pending.key.replaces
+    for name, group in gang.replaceable.items() if gang is not None and wanted else ():
+        if name != wanted and name.startswith(wanted) and group:
+            patch.fires()
+            return next(iter(group.values()))
+    return original(partition, pending)
+
+
+@mutant(
+    "replacement-has-no-execution-timeout",
+    "The execution timeout of an allocation that replaced a placeholder never fires.",
+    breaks=("SI-ASK-014",),
+    revision="2023-12",
+)
+@instead_of(replacement.go_on)
+def _(patch: Patch, original: Original, partition: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, *rest)
+    for effect in effects:
+        if isinstance(effect, NewAllocation):
+            live = partition.allocations.all[effect.allocation.identity]
+            if live.timer is not None:
+                patch.fires()
+                live.timer.cancel()
+                live.timer = None
+    return effects

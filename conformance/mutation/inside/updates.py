@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.core import snapshot, updates
-from sireference.core.model import NewAllocation, RejectedAllocation, ReleasedAllocation
+from sireference.core.model import Effect, NewAllocation, RejectedAllocation, ReleasedAllocation
 from sireference.core.resources import NOTHING
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.state.user_quota import UserQuota
-from sireference.core.states import TerminationType
+from sireference.core.states import NodeState, TerminationType
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -195,3 +195,41 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(PendingAsks.replace, put)
     patch.instead_of(Partition.book, book)
+
+
+@mutant(
+    "updates-on-draining-nodes-ignored",
+    "The update of a live allocation on a draining node is silently ignored.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(updates.change)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.node.state is NodeState.DRAINING:
+        patch.fires()
+        return []
+    return original(partition, live, *rest)
+
+
+@mutant(
+    "updates-below-zero-count",
+    "The update of a live allocation to an amount below zero is accepted.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(updates.objections_to_amount)
+def _(patch: Patch, original: Original, ask: Any) -> Any:
+    if any(original(ask)):
+        patch.fires()
+    return iter(())
+
+
+@mutant(
+    "updates-of-leaving-allocations-ignored",
+    "The update of an allocation whose release is open is silently ignored.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(updates.change)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.open_release is not None:
+        patch.fires()
+        return []
+    return original(partition, live, *rest)

@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from sireference.core import allocation_end
+from sireference.core import allocation_end, applications, withdrawal
+from sireference.core.model import Effect
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.states import TerminationType
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant, variant
+from mutation.patching import instead_of
 
 _SOON: Final = 0.4  # seconds after the release
 
@@ -119,3 +121,48 @@ def _spares_equals(patch: Patch) -> None:
         return found if found.priority < most else None
 
     patch.instead_of(Candidates.victim, victim)
+
+
+@mutant(
+    "preempting-ask-lost-with-an-application",
+    "An ask is lost if the application of its victim is removed before the RM confirms.",
+    breaks=("SI-APP-018",),
+)
+@instead_of(applications.remove)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    for held in rm.partitions.values():
+        for victim, preemption in list(held.preemptions.by_victim.items()):
+            if victim.application.application_id == request.application_id:
+                patch.fires()
+                held.preemptions.end(preemption)
+                held.asks.drop(preemption.pending)
+    return original(rm, request, now)
+
+
+@mutant(
+    "reservation-outlives-its-ask",
+    "The capacity reserved for an ask stays reserved when the ask is withdrawn.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(withdrawal.withdraw)
+def _(patch: Patch, original: Original, held: Any, pending: Any, now: float) -> list[Effect]:
+    preemption = held.preemptions.of(pending)
+    effects = original(held, pending, now)
+    if preemption is not None:
+        patch.fires()
+        preemption.node.reserve(pending.ask.resource)
+    return effects
+
+
+@mutant(
+    "preempting-ask-lost-with-a-node",
+    "An ask is lost if the node of its victim is decommissioned before the RM confirms.",
+    breaks=("SI-NODE-034",),
+)
+@instead_of(cycle.node_is_gone)
+def _(patch: Patch, original: Callable[..., None], partition: Any, node: Any) -> None:
+    waiting = [preemption.pending for preemption in partition.preemptions.on(node)]
+    original(partition, node)
+    for pending in waiting:
+        patch.fires()
+        partition.asks.drop(pending)
