@@ -105,25 +105,22 @@ def test_an_eviction_check_names_victims_in_order(rm: ResourceManager) -> None:
 @requirement("SI-CB-007")
 def test_no_more_is_preempted_than_the_rm_lets_go(rm: ResourceManager) -> None:
     rm.takes_callbacks(Facet.EVICTION_CHECKS)
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node()
 
     rm.refuses_evictions()
-    refused = rm.asks(entitled, memory=2, policy=MAY_PREEMPT)
+    refused = rm.asks(taken.entitled, memory=2, policy=MAY_PREEMPT)
     rm.sees_eviction_check(refused)
-    rm.sees_no_preemption_of(*allocations)
+    rm.sees_no_preemption_of(*taken.allocations)
     rm.withdraws(refused)
 
     rm.welcomes_evictions()
-    welcome = rm.asks(entitled, memory=2, policy=MAY_PREEMPT)
+    welcome = rm.asks(taken.entitled, memory=2, policy=MAY_PREEMPT)
     check = rm.sees_eviction_check(welcome)
     with rm.control("with the RM's consent victims are released"):
         let_go = check.victims[: check.start + 1]
-        identities = tuple(one.identity for one in allocations if one.key in let_go)
+        identities = tuple(one.identity for one in taken.allocations if one.key in let_go)
         rm.expect(Released(identity=OneOf(identities)))
-    rm.evicts_no_more_than(check, allocations)
+    rm.evicts_no_more_than(check, taken.allocations)
 
 
 @requirement("SI-CB-009")

@@ -20,7 +20,6 @@ from siconform.protocol.queue_configurations import queues_with_guarantees, queu
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gangs import HARD, SOFT, Style
-from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 NEW_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_READY, Detail.NODE_CAPACITY, Detail.NODE_OCCUPIED]
@@ -248,12 +247,11 @@ def test_an_allocation_that_went_with_its_node_is_reported_as_such(rm: ResourceM
 @requirement("SI-EVT-008")
 def test_a_preempted_allocation_is_reported_as_such(rm: ResourceManager) -> None:
     rm.observes_events()
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
-    release = rm.sees_preemption_of(*allocations, by=rm.asks(entitled, policy=MAY_PREEMPT))
-    victim = next(a for a in allocations if a.identity == release.identity)
+    taken = rm.has_taken_node()
+    release = rm.sees_preemption_of(
+        *taken.allocations, by=rm.asks(taken.entitled, policy=MAY_PREEMPT)
+    )
+    victim = next(a for a in taken.allocations if a.identity == release.identity)
     rm.settles()
 
     rm.events_so_far()

@@ -16,7 +16,6 @@ from siconform.protocol.notifications import (
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.foreign import STATIC_TAGS
 from siconform.rm.steps.gangs import QUOTA_QUEUE
-from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
 
@@ -213,18 +212,15 @@ def test_a_tag_with_a_domain_makes_no_foreign_allocation(rm: ResourceManager) ->
 
 @requirement("SI-FOR-008")
 def test_a_foreign_allocation_is_not_preempted(rm: ResourceManager) -> None:
-    ordinary = rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
-    claim = rm.claims(entitled)
-    rm.sees_preemption_of(*allocations, by=claim)  # if there is preemption at all
+    taken = rm.has_taken_node()
+    claim = rm.claims(taken.entitled)
+    rm.sees_preemption_of(*taken.allocations, by=claim)  # if there is preemption at all
     rm.expect(Allocated(claim))
-    rm.decommissions(ordinary)
+    rm.decommissions(taken.node)
 
     node = rm.has_node(memory=10)
     foreign = rm.has_foreign(node, memory=10)
-    entitled_ask = rm.claims(entitled, memory=5)
+    entitled_ask = rm.claims(taken.entitled, memory=5)
 
     rm.sees_no_preemption_of(foreign)
     rm.releases_foreign(foreign)

@@ -19,9 +19,7 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gangs import TASK_GROUP, replaced
 from siconform.rm.steps.preemption import (
-    ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
-    TAKING_QUEUE,
 )
 
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
@@ -147,15 +145,12 @@ def test_a_pending_ask_that_no_longer_names_a_node_may_go_to_any(rm: ResourceMan
 
 @requirement("SI-ASK-029")
 def test_a_pending_ask_that_is_reported_to_preempt_does_so(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
-    allowed = rm.claims(entitled)
-    release = rm.sees_preemption_of(*allocations, by=allowed)
+    taken = rm.has_taken_node()
+    allowed = rm.claims(taken.entitled)
+    release = rm.sees_preemption_of(*taken.allocations, by=allowed)
     rm.expect(Allocated(allowed))
-    ask = rm.claims(entitled, policy=MAY_NOT_PREEMPT)
-    rm.sees_no_preemption_of(*(a for a in allocations if a.identity != release.identity))
+    ask = rm.claims(taken.entitled, policy=MAY_NOT_PREEMPT)
+    rm.sees_no_preemption_of(*(a for a in taken.allocations if a.identity != release.identity))
     rm.is_pending(ask)
 
     rm.has_asked_again(ask, policy=MAY_PREEMPT)

@@ -18,27 +18,21 @@ PREEMPTED = Termination.PREEMPTED_BY_SCHEDULER
 @real_clock
 @requirement("SI-PRE-001")
 def test_a_preempted_allocation_is_released_as_such_and_named(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node()
 
-    release = rm.sees_preemption_of(*allocations, by=rm.claims(entitled))
+    release = rm.sees_preemption_of(*taken.allocations, by=rm.claims(taken.entitled))
 
-    rm.agrees(release, Released(termination=PREEMPTED, application=taker))
-    rm.names_one_of(release, allocations)
+    rm.agrees(release, Released(termination=PREEMPTED, application=taken.taker))
+    rm.names_one_of(release, taken.allocations)
 
 
 @requirement("SI-PRE-002")
 def test_the_preempting_ask_is_allocated_after_the_confirmations(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node()
 
     with rm.confirming_nothing():
-        ask = rm.claims(entitled)
-        rm.sees_preemption_of(*allocations, by=ask)
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
         rm.expect_nothing_allocated(Allocated(ask))
 
         rm.confirms_everything()
@@ -49,16 +43,13 @@ def test_the_preempting_ask_is_allocated_after_the_confirmations(rm: ResourceMan
 def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
     rm: ResourceManager,
 ) -> None:
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node()
 
     with rm.confirming_nothing():
-        ask = rm.claims(entitled)
-        rm.sees_preemption_of(*allocations, by=ask)
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
 
-        rm.removes_application(taker)
+        rm.removes_application(taken.taker)
 
         rm.confirms_everything()
     rm.expect(Allocated(ask))
@@ -68,34 +59,28 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
 def test_the_capacity_of_a_victim_is_free_if_the_preempting_ask_was_withdrawn(
     rm: ResourceManager,
 ) -> None:
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node()
 
     with rm.confirming_nothing():
-        ask = rm.claims(entitled)
-        rm.sees_preemption_of(*allocations, by=ask)
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
         rm.withdraws(ask)
         rm.confirms_everything()
 
-    rm.expect(Allocated(rm.asks(taker, memory=1)))
+    rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
 
 
 @requirement("SI-NODE-034")
 def test_the_preempting_ask_is_allocated_elsewhere_if_the_node_of_its_victim_goes(
     rm: ResourceManager,
 ) -> None:
-    node = rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node()
 
     with rm.confirming_nothing():
-        ask = rm.claims(entitled)
-        rm.sees_preemption_of(*allocations, by=ask)
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
 
-        rm.decommissions(node)
+        rm.decommissions(taken.node)
         other = rm.has_node(memory=10)
         rm.confirms_everything()
 
@@ -122,20 +107,17 @@ def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
 
 @requirement("SI-PRE-004")
 def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
-    allowed = rm.claims(entitled)
-    release = rm.sees_preemption_of(*allocations, by=allowed)
+    taken = rm.has_taken_node()
+    allowed = rm.claims(taken.entitled)
+    release = rm.sees_preemption_of(*taken.allocations, by=allowed)
     rm.expect(Allocated(allowed))
 
-    not_allowed = rm.claims(entitled, policy=MAY_NOT_PREEMPT)
+    not_allowed = rm.claims(taken.entitled, policy=MAY_NOT_PREEMPT)
 
-    left = [a for a in allocations if a.identity != release.identity]
+    left = [a for a in taken.allocations if a.identity != release.identity]
     rm.sees_no_preemption_of(*left)
     rm.withdraws(not_allowed)
-    rm.sees_preemption_of(*left, by=rm.claims(entitled))
+    rm.sees_preemption_of(*left, by=rm.claims(taken.entitled))
 
 
 @requirement("SI-PRE-005")
@@ -192,18 +174,15 @@ def test_the_policy_of_a_recovered_allocation_is_honoured(rm: ResourceManager) -
 def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
     rm: ResourceManager,
 ) -> None:
-    rm.has_node(memory=10)
-    taker = rm.has_application(queue=TAKING_QUEUE)
-    allocations = [rm.has_allocation(taker) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node()
 
     with rm.confirming_nothing():
-        ask = rm.claims(entitled, memory=3)
-        rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
+        ask = rm.claims(taken.entitled, memory=3)
+        rm.confirms(rm.sees_preemption_of(*taken.allocations, by=ask))
         rm.expect_none(Allocated(ask))
-        rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
+        rm.confirms(rm.sees_preemption_of(*taken.allocations, by=ask))
         rm.expect_nothing_allocated(Allocated(ask))
-        rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
+        rm.confirms(rm.sees_preemption_of(*taken.allocations, by=ask))
         rm.confirms_everything()  # it may have chosen more than needed
     rm.expect(Allocated(ask))
 

@@ -1,11 +1,11 @@
 """Steps that observe preemption: the scheduler ends an allocation so that another ask fits."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from siconform.expecting.endpoint import Endpoint
 from siconform.outcomes import ConformanceFailure, NotForThisTarget
-from siconform.protocol.handles import Ask
+from siconform.protocol.handles import Application, Ask, Node
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.basic import BasicSteps
@@ -24,12 +24,28 @@ a scheduler may choose only lower ones."""
 OFTEN_ENOUGH: Final = 3  # multiple of an earlier preemption's duration; then none will come
 
 
+class Taken(NamedTuple):
+    """A full node: the allocations of one application, and another that is entitled to a part."""
+
+    node: Node
+    taker: Application
+    allocations: list[Allocated]
+    entitled: Application
+
+
 class PreemptionSteps(BasicSteps):
     """Preemption as observed: an unrequested release while an ask waits for capacity."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._preemption_took: float | None = None
+
+    def has_taken_node(self) -> Taken:
+        """Given: ten allocations that fill a node, half of them beyond what their queue is due."""
+        node = self.has_node(memory=10)
+        taker = self.has_application(queue=TAKING_QUEUE)
+        allocations = [self.has_allocation(taker) for _ in range(10)]
+        return Taken(node, taker, allocations, self.has_application(queue=ENTITLED_QUEUE))
 
     def claims(
         self,
