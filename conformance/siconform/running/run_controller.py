@@ -31,6 +31,7 @@ RECEIVED: Final = "siconform"
 """Key of the worker input with what the worker's command line does not contain."""
 
 _INTERRUPTED: Final = "interrupted"
+_KILLED: Final = "INCOMPLETE: interrupted; the results of tests that had ended were not written"
 CRASHED: Final[str] = "???"  # the phase xdist reports when a worker died
 
 
@@ -86,11 +87,10 @@ class RunController:
         self.evidence.ended_early = f"{_INTERRUPTED}: the run did not finish"
         self._artifacts = artifacts(self.settings)
         try:
-            run = self._run(ended_by=int(ExitCode.INTERRUPTED))
-            self._send(events.ResultsChanged(run))
+            self._send(events.ResultsChanged(self._run(ended_by=int(ExitCode.INTERRUPTED))))
         except OSError as error:
             raise CannotWrite(self._unwritten(error)) from None
-        shutdown.report_if_killed(run.evaluation.sentence)
+        shutdown.report_if_killed(_KILLED)
         self.evidence.ended_early = ""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
