@@ -17,7 +17,7 @@ _FIRST: Final = 5  # the program name is within this many words of a command lin
 
 
 class ListenerOwner(Enum):
-    """ListenerOwner listener it is, from the view of one started command."""
+    """Whose listener it is, from the view of one started command."""
 
     OURS = "started by the command, or after it"
     OF_BEFORE = "was there before the command was started"
