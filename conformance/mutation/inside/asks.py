@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import allocations, asks
+from sireference.core import allocations, asks, withdrawal
 from sireference.core.model import Ask, Effect, NewAllocation, Refused
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.partition import Partition
@@ -161,3 +161,86 @@ def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Orde
         return original(pending)
     patch.fires()
     return Order(-_HIGHEST, pending.number)
+
+
+def _loses(patch: Patch, **lost: Any) -> None:
+    """Serve a pending ask that comes again with these values instead of its own."""
+
+    def put(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+        left = replace(ask, **lost)
+        if left != ask:
+            patch.fires()
+        original(asks, earlier, left)
+
+    patch.instead_of(PendingAsks.replace, put)
+
+
+@mutant(
+    "priority-lost-at-an-update",
+    "A pending ask that comes again loses its priority.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    _loses(patch, priority=0)
+
+
+@mutant(
+    "tags-lost-at-an-update",
+    "A pending ask that comes again loses its tags.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    _loses(patch, tags={})
+
+
+@mutant(
+    "policy-lost-at-an-update",
+    "A pending ask that comes again loses its preemption policy.",
+    breaks=("SI-PRE-003",),
+)
+def _(patch: Patch) -> None:
+    _loses(patch, preemption_policy=None)
+
+
+@mutant(
+    "withdrawn-key-has-its-first-amount",
+    "An ask with the key of one that was withdrawn gets the amount of that one.",
+    breaks=("SI-ALLOC-002",),
+)
+def _(patch: Patch) -> None:
+    before: dict[str, Ask] = {}
+
+    def withdraw(original: Original, held: Any, pending: Any, now: float) -> list[Effect]:
+        before[pending.ask.key] = pending.ask
+        return original(held, pending, now)
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        if ask.key in before:
+            patch.fires()
+            ask = replace(ask, resource=before[ask.key].resource)
+        return original(rm, ask, now)
+
+    patch.quietly().instead_of(withdrawal.withdraw, withdraw)
+    patch.instead_of(asks.add, add)
+
+
+@mutant(
+    "withdrawn-key-is-never-served",
+    "An ask with the key of one that was withdrawn is silently ignored.",
+    breaks=("SI-ASK-001",),
+)
+def _(patch: Patch) -> None:
+    over: set[str] = set()
+
+    def withdraw(original: Original, held: Any, pending: Any, now: float) -> list[Effect]:
+        over.add(pending.ask.key)
+        return original(held, pending, now)
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        if ask.key in over:
+            patch.fires()
+            return []
+        return original(rm, ask, now)
+
+    patch.quietly().instead_of(withdrawal.withdraw, withdraw)
+    patch.instead_of(asks.add, add)

@@ -1,10 +1,20 @@
 """Mutants that give capacity away twice, or never free it."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
-from sireference.core import allocations, nodes, releases, scheduling_pass
-from sireference.core.model import Effect
+from sireference.core import (
+    allocation_end,
+    allocations,
+    asks,
+    nodes,
+    releases,
+    scheduling_pass,
+)
+from sireference.core.model import Effect, NewAllocation
+from sireference.core.resources import Resource
 from sireference.core.state.node import Node
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quota, Quotas
@@ -134,3 +144,82 @@ def _leaks_in(
 
     patch.instead_of(function, leaks)
     patch.instead_of(Quotas.unbook, unbook)
+
+
+@mutant(
+    "placed-for-each-capacity-it-gets",
+    "What waited for its queue is allocated twice if a node comes as its queue has capacity again.",
+    breaks=("SI-ASK-027",),
+)
+def _(patch: Patch) -> None:
+    order = count(1)
+    asked: dict[str, int] = {}
+    came: dict[Any, int] = {}  # the last node of an RM
+    freed: dict[Queue, int] = {}
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        asked[ask.key] = next(order)
+        return original(rm, ask, now)
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        came[rm.rm_id] = next(order)
+        return original(rm, info, now)
+
+    def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        freed[live.application.leaf] = next(order)
+        return original(partition, live, *rest)
+
+    def make(original: Original, partition: Any, pending: Any, node: Any, now: float) -> Any:
+        effects = original(partition, pending, node, now)
+        leaf, since = pending.application.leaf, asked.get(pending.ask.key, next(order))
+        is_twice = came.get(partition.rm_id, 0) > since < freed.get(leaf, 0)
+        for other in partition.nodes.values() if is_twice and leaf.maximum is not None else ():
+            if other is not node:
+                patch.fires()
+                other.book(pending.ask.resource)
+                effects += [
+                    replace(one, allocation=replace(one.allocation, node_id=other.node_id))
+                    for one in effects
+                    if isinstance(one, NewAllocation)
+                ]
+                break
+        return effects
+
+    quiet = patch.quietly()
+    quiet.instead_of(asks.add, add)
+    quiet.instead_of(nodes.create, create)
+    quiet.instead_of(allocation_end.end, end)
+    patch.instead_of(allocations.make, make)
+
+
+def _compares_floats(patch: Patch, of: Callable[..., bool]) -> None:
+    """Let amounts that do not fit pass if they do in floating point."""
+
+    def in_floats(resource: Resource) -> Resource:
+        return Resource({name: int(float(one)) for name, one in resource.amounts.items()})
+
+    def fits(original: Callable[..., bool], *resources: Resource) -> bool:
+        exact, rounded = original(*resources), original(*map(in_floats, resources))
+        if exact != rounded:
+            patch.fires()
+        return rounded
+
+    patch.instead_of(of, fits)
+
+
+@mutant(
+    "capacity-in-floating-point",
+    "Asks are compared with the capacity of nodes in floating point.",
+    breaks=("SI-RES-003",),
+)
+def _(patch: Patch) -> None:
+    _compares_floats(patch, Resource.fits)
+
+
+@mutant(
+    "quotas-in-floating-point",
+    "Asks are compared with the maximum of queues in floating point.",
+    breaks=("SI-RES-003",),
+)
+def _(patch: Patch) -> None:
+    _compares_floats(patch, Resource.stays_within)

@@ -1,14 +1,16 @@
 """Mutants of isolation between RMs, and between elements of one request."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from sireference.core import asks, releases, scheduler
 from sireference.core.model import (
     Effect,
     Refused,
     Register,
+    RejectedApplication,
+    RejectedNode,
     UpdateAllocations,
     UpdateApplications,
     UpdateNodes,
@@ -21,6 +23,17 @@ from mutation.inside import Original, Patch
 from mutation.inside.releasing import identity_of
 from mutation.mutant import mutant
 from mutation.patching import instead_of
+
+_LISTS: Final = (
+    "nodes",
+    "new",
+    "remove",
+    "entries",
+    "allocations",
+    "asks",
+    "ask_releases",
+    "releases",
+)
 
 
 @mutant(
@@ -151,3 +164,57 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(asks.add, add)
     patch.instead_of(releases.release, release)
+
+
+def _bad_first_spoils(patch: Patch, of: type, fields: Sequence[str], rejected: type) -> None:
+    """Skip the rest of a list in a message once its first element is rejected."""
+
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        for field in fields if isinstance(event, of) else ():
+            first, *rest = getattr(event, field) or (None,)
+            if not rest:
+                continue
+            nothing: dict[str, Any] = {name: () for name in _LISTS if hasattr(event, name)}
+            answers = original(rm, replace(event, **{**nothing, field: (first,)}), now)
+            effects += answers
+            if any(isinstance(effect, rejected) for effect in answers):
+                patch.fires()
+                rest = []
+            event = replace(event, **{field: tuple(rest)})
+        return effects + original(rm, event, now)
+
+    patch.instead_of(scheduler.apply, apply)
+
+
+@mutant(
+    "bad-first-node-spoils-its-list",
+    "The nodes of a message are ignored after the first if that is rejected.",
+    breaks=("SI-CONN-017",),
+)
+def _(patch: Patch) -> None:
+    _bad_first_spoils(patch, UpdateNodes, ("nodes",), RejectedNode)
+
+
+@mutant(
+    "bad-first-application-spoils-its-list",
+    "The applications of a message are ignored after the first if that is rejected.",
+    breaks=("SI-CONN-017",),
+)
+def _(patch: Patch) -> None:
+    _bad_first_spoils(patch, UpdateApplications, ("new",), RejectedApplication)
+
+
+@mutant(
+    "nameless-requests-go-to-an-rm",
+    "A request without an rmID is applied to an RM that is registered.",
+    breaks=("SI-CONN-002",),
+)
+@instead_of(ResourceManagers.running)
+def _(patch: Patch, original: Callable[..., Any], self: ResourceManagers, rm_id: str) -> Any:
+    if rm_id:
+        return original(self, rm_id)
+    found = next((original(self, rm.rm_id) for rm in self.all()), None)
+    if found is not None:
+        patch.fires()
+    return found

@@ -20,7 +20,7 @@ from sireference.core.model import (
     partition_name,
 )
 from sireference.core.state.allocation import Allocation
-from sireference.core.states import TerminationType
+from sireference.core.states import NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant, variant
@@ -326,3 +326,18 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
         patch.fires()
         return []
     return original(rm, request, now)
+
+
+@mutant(
+    "release-of-all-spares-draining-nodes",
+    "A release of all of an application leaves what is on a draining node.",
+    breaks=("SI-REL-003",),
+)
+@instead_of(releases.meant)
+def _(patch: Patch, original: Callable[..., Any], partition: Any, *named: Any) -> Any:
+    found = original(partition, *named)
+    kept = tuple(one for one in found if one.node.state is not NodeState.DRAINING)
+    if not isinstance(named[1], AllOfApplication | AskedAndHeld) or len(kept) == len(found):
+        return found
+    patch.fires()
+    return kept

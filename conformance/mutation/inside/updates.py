@@ -233,3 +233,27 @@ def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -
         patch.fires()
         return []
     return original(partition, live, *rest)
+
+
+@_mutant(
+    "victims-free-their-first-amount",
+    "A preempted allocation frees the amount it had before its updates.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(patch: Patch) -> None:
+    first: dict[Any, Any] = {}
+
+    def resize(original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+        first.setdefault(live, live.record.ask.resource)
+        return original(held_in, live, resource)
+
+    def unbook(original: _Original, held_in: Any, live: Any, termination: Any) -> None:
+        if live in first and termination is TerminationType.PREEMPTED_BY_SCHEDULER:
+            patch.fires()
+            too_much = first[live] - live.record.ask.resource
+            live.node.unbook(too_much)
+            live.application.quotas.unbook(too_much)
+        original(held_in, live, termination)
+
+    patch.quietly().instead_of(Partition.resize, resize)
+    patch.instead_of(Partition.unbook, unbook)

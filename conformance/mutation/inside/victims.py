@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from sireference.core import allocation_end, applications, withdrawal
+from sireference.core import allocation_end, allocations, applications, recovery, withdrawal
 from sireference.core.model import Effect
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
-from sireference.core.states import TerminationType
+from sireference.core.states import AskState, NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant, variant
@@ -166,3 +166,62 @@ def _(patch: Patch, original: Callable[..., None], partition: Any, node: Any) ->
     for pending in waiting:
         patch.fires()
         partition.asks.drop(pending)
+
+
+def _serves_nevertheless(patch: Patch, is_forbidden: Callable[[Any, Any], bool]) -> None:
+    """Allocate a preempting ask on its node once its victims are gone, although that is wrong."""
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        preemption = partition.preemptions.by_victim.get(gone)
+        effects = original(partition, gone, now)
+        if preemption is None or preemption.victims:
+            return effects
+        pending = preemption.pending
+        if pending.state is AskState.PENDING and is_forbidden(pending, gone.node):
+            patch.fires()
+            effects += allocations.make(partition, pending, gone.node, now)
+        return effects
+
+    patch.instead_of(cycle.go_on, go_on)
+
+
+@mutant(
+    "preempts-onto-a-drained-node",
+    "A preempting ask is allocated on its node although that is drained by then.",
+    breaks=("SI-NODE-026",),
+)
+def _(patch: Patch) -> None:
+    _serves_nevertheless(patch, lambda _, node: node.state is NodeState.DRAINING)
+
+
+@mutant(
+    "preempts-onto-a-shrunk-node",
+    "A preempting ask is allocated on its node although that is too small by then.",
+    breaks=("SI-NODE-018",),
+)
+def _(patch: Patch) -> None:
+    _serves_nevertheless(patch, lambda pending, node: not pending.ask.resource.fits(node.free))
+
+
+@mutant(
+    "recovered-priorities-ignored",
+    "Recovered allocations are preempted as if they had the priority zero.",
+    breaks=("SI-PRE-005",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        recovered.add(record.identity)
+        return original(partition, record, now)
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        compared = candidates.comparison(live.application.leaf)
+        priority = live.record.ask.priority
+        if live.record.identity not in recovered or compared is None or not priority:
+            return original(candidates, live)
+        patch.fires()
+        return Victim(live, 0)
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    patch.instead_of(Candidates.victim, victim)

@@ -133,11 +133,16 @@ BY_KEY: Sequence[Case] = (
     ),
     Case(
         "allocations_carry_their_ask",
-        [ASK, update(2), new(memory=2), reported("x"), new("x"), OTHER, reported("o", 1), new("o")],
+        [
+            *(ASK, update(2), new(memory=2)),
+            *(reported("x"), new("x"), OTHER, reported("o", 1), new("o")),
+            *(end(), ended(), BIG, end(), ASK, new()),  # the withdrawal is not confirmed yet
+        ],
         [ASK, REJECTED],
         [
             ("never asked for", [new()]),
             ("asked was", [BIG, ASK, new(memory=2)]),
+            ("asked was", [ASK, new(), end(), ended(), BIG, new()]),
             ("not its ask's", [ASK, replace(new(), application="b")]),
         ],
     ),

@@ -2,9 +2,11 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import dropwhile
 from typing import Final
 
 from siconform.monitors.bulk_ends import BULK_ENDS, BulkEnds, Race
+from siconform.monitors.key_lifecycles import key_of
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -32,18 +34,24 @@ from siconform.recording.history import Entry
 
 
 def allocations_carry_their_ask() -> Evaluator:
-    """A new allocation names an ask of this RM, its application, and its amount or a larger one."""
-    asks: dict[str, list[AskRequest]] = defaultdict(list)
+    """A new allocation names an ask of this RM, its application, and its amount or a larger one.
+
+    If a key was withdrawn and asked for again, the allocation may be that of the later ask.
+    """
+    asks: dict[str, list[AskRequest]] = defaultdict(list)  # by key, of all its lifecycles
     recovered: set[str] = set()
+
+    def since(name: str) -> list[AskRequest]:
+        return list(dropwhile(lambda ask: ask.key != name, asks[key_of(name)]))
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest() as ask:
-                asks[ask.key].append(ask)
-            case Updated(key=key, resource=resource) if asks[key]:
-                asks[key].append(replace(asks[key][0], resource=resource))
+                asks[key_of(ask.key)].append(ask)
+            case Updated(key=key, resource=resource) if earlier := since(key):
+                asks[key_of(key)].append(replace(earlier[0], resource=resource))
             case Allocated() as new if new.identity not in recovered:
-                return _not_as_asked(new, asks[new.key])
+                return _not_as_asked(new, since(new.key))
             case content:
                 recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_EVALUATE

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.outcomes import NotOffered
 from siconform.protocol.matchers import PartitionNamed
@@ -11,11 +12,14 @@ from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
+    AskRejected,
+    NodeAccepted,
     PreemptionPolicy,
     Released,
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -97,6 +101,45 @@ def test_each_allocation_of_an_ask_has_its_resource(rm: ResourceManager) -> None
     rm.expect_none(Allocated(twice))
 
 
+@requirement("SI-ASK-001", "SI-ALLOC-002")
+def test_a_key_used_again_after_a_withdrawal_has_the_amount_of_its_last_ask(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=10)
+    ask = rm.has_pending_ask(app, memory=8)
+
+    rm.withdraws(ask)
+    again = rm.asks_again(ask, memory=2)
+    rm.has_node(memory=10)
+
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    served = [received] if isinstance(received, Allocated) else []
+    rm.needs_some(served, of="to serve a key for a second time")
+    rm.gives(served[0], {"memory": 2}, below={"memory": 8})
+    rm.expect_none(Allocated(again))
+
+
+@requirement("SI-ASK-005", "SI-ASK-027")
+def test_an_ask_is_allocated_once_if_its_queue_and_the_nodes_get_capacity(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=10)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    held = rm.has_allocation(app, memory=10)
+    ask = rm.has_pending_ask(app, memory=6)
+
+    with rm.unordered():
+        node = rm.registers_node(memory=10)
+        rm.releases(held)
+
+    rm.expect(NodeAccepted(node))
+    rm.expect(Allocated(ask))
+    rm.expect_none(Allocated(ask))
+
+
 @pytest.mark.parametrize("priority", [7, -7])
 @requirement("SI-ALLOC-003")
 def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
@@ -109,6 +152,18 @@ def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
 
     repeated = Allocated(ask, priority=priority, partition=PartitionNamed("default"))
     rm.repeats_tags(rm.expect(repeated), {"t": "v"})
+
+
+@requirement("SI-ALLOC-003")
+def test_an_ask_that_comes_again_keeps_its_tags_and_priority(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, memory=2, tags={"t": "v"}, priority=7)
+
+    rm.has_asked_again(ask, memory=1)
+    rm.has_node()
+
+    rm.repeats_tags(rm.expect(Allocated(ask, priority=7)), {"t": "v"})
 
 
 @requirement("SI-ALLOC-003")

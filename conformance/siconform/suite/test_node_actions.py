@@ -336,3 +336,18 @@ def test_naming_a_draining_node_without_action_leaves_it_draining(rm: ResourceMa
     rm.names_node_without_action(node, memory=10)
 
     rm.sees_draining(node, app)
+
+
+@requirement("SI-REL-003")
+def test_a_release_without_identity_ends_what_is_on_a_draining_node(rm: ResourceManager) -> None:
+    app, other_app = rm.has_application(), rm.has_application()
+    draining = rm.has_node(memory=10)
+    held = [rm.has_allocation(app, memory=4, node=draining) for _ in range(2)]
+    node = rm.has_node(memory=10)
+    held.append(rm.has_allocation(app, memory=10, node=node))
+    rm.drains(draining)
+
+    rm.releases_all(app)
+
+    rm.expect_all_released(*held)
+    rm.expect(Allocated(rm.asks(other_app, memory=10), node=node))

@@ -1,5 +1,7 @@
 """Preemption: an allocation ends so that an entitled ask fits (SI-PRE)."""
 
+import pytest
+
 from siconform.marks import real_clock, requirement
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.queue_configurations import queues_with_enforced_quotas
@@ -206,3 +208,102 @@ def test_a_lowered_maximum_may_be_enforced_down_to_the_guarantee(
     rm.settles()
     rm.expect_none(Released(application=other))
     rm.keeps_memory(5, *allocations)
+
+
+@requirement("SI-NODE-026")
+def test_the_preempting_ask_is_not_allocated_on_a_node_drained_meanwhile(
+    rm: ResourceManager,
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        release = rm.sees_preemption_of(*taken.allocations, by=ask)
+        rm.drains(taken.node)
+        rm.confirms(release)
+        rm.expect_nothing_allocated(Allocated(ask))
+
+        rm.undrains(taken.node)
+        rm.confirms_everything()
+    with rm.control("undrained, the node takes the ask"):
+        rm.is_served(ask, node=taken.node)
+
+
+@requirement("SI-NODE-018")
+def test_the_preempting_ask_is_not_allocated_beyond_a_node_shrunk_meanwhile(
+    rm: ResourceManager,
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        release = rm.sees_preemption_of(*taken.allocations, by=ask)
+        rm.updates_node(taken.node, memory=9)
+        rm.confirms(release)
+        rm.expect_nothing_allocated(Allocated(ask))
+
+        rm.updates_node(taken.node, memory=10)
+        rm.confirms_everything()
+    with rm.control("on the node as it was the ask is allocated"):
+        rm.is_served(ask, node=taken.node)
+
+
+@requirement("SI-PRE-005")
+def test_a_recovered_victim_does_not_have_a_higher_priority_than_the_ask(
+    rm: ResourceManager,
+) -> None:
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    node = rm.new_name("node")
+    higher = [rm.remembers_allocation(taker, node, priority=10) for _ in range(9)]
+    lower = rm.remembers_allocation(taker, node, priority=0)
+    rm.has_recovered_node(node, *higher[:5], lower, *higher[5:])
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    ask = rm.claims(entitled, priority=5)
+    release = rm.sees_preemption_of(*higher, lower, by=ask)
+
+    rm.agrees(release, Released(identity=lower.identity))
+    rm.sees_no_preemption_of(*higher)
+
+
+@requirement("SI-PRE-003")
+def test_a_task_opts_out_by_the_last_message_of_its_ask(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    spared = [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(8)]
+    victim = rm.has_allocation(taker, policy=MAY_NOT_PREEMPT)
+    ask = rm.asks(taker, memory=3, policy=OPTED_OUT)
+    rm.is_pending(ask)
+    rm.has_asked_again(ask, memory=1)
+    spared.append(rm.expect(Allocated(ask)))
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    release = rm.sees_preemption_of(*spared, victim, by=rm.claims(entitled))
+
+    rm.agrees(release, Released(identity=victim.identity))
+    rm.sees_no_preemption_of(*spared)
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1)], ids=["grown", "shrunk"])
+@requirement("SI-ALLOC-012")
+def test_a_victim_frees_the_amount_it_was_updated_to(
+    rm: ResourceManager, before: int, after: int
+) -> None:
+    node = rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    first = rm.has_allocation(taker, memory=before, policy=MAY_NOT_PREEMPT)
+    for _ in range(8):
+        rm.has_allocation(taker, policy=OPTED_OUT)
+    victim = rm.has_updated(first, memory=after)
+    for _ in range(2 - after):
+        rm.has_allocation(taker, policy=OPTED_OUT)
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    ask = rm.claims(entitled)
+    rm.sees_preemption_of(victim, by=ask)
+
+    rm.expect(Allocated(ask, node=node))
+    if after > before:
+        rm.expect(Allocated(rm.asks(entitled), node=node))
+    one_more = rm.asks(entitled)
+    rm.expect_none(Allocated(one_more))

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.notifications import Allocated, NodeAccepted
+from siconform.protocol.queue_configurations import queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 LARGEST = 2**63 - 1
 HALF = 2**62
+EXACT = 2**53  # floating point has every integer up to this one, but not the next
 
 
 @requirement("SI-RES-001")
@@ -78,3 +82,32 @@ def test_each_amount_of_the_replacing_ask_counts(
     rm.has_asked_again(ask, resources=later)
 
     rm.gives(rm.expect(Allocated(ask, node=node)), later)
+
+
+@requirement("SI-RES-003")
+def test_nodes_have_exactly_their_capacity_beyond_floating_point(rm: ResourceManager) -> None:
+    rm.has_node(memory=EXACT, vcore=10)
+    app = rm.has_application()
+
+    ask = rm.asks(app, memory=EXACT + 1)
+    rm.expect_none(Allocated(ask))
+    node = rm.has_node(memory=EXACT + 1, vcore=10)
+
+    rm.is_served(ask, node=node, resource={"memory": EXACT + 1, "vcore": 1})
+
+
+@requirement("SI-RES-003")
+def test_queues_have_exactly_their_maximum_beyond_floating_point(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.needs(Feature.QUOTAS)
+    rm.has_registered(config=queues_with_quotas(first=EXACT))
+    rm.has_node(memory=2 * EXACT, vcore=10)
+
+    too_large = rm.asks(rm.has_application(queue="root.first"), memory=EXACT + 1)
+    rm.expect_none(Allocated(too_large))
+
+    with rm.control("an ask for all that the queue may have is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(rm.has_application(queue="root.first"), memory=EXACT)))
