@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from siconform import monitors
+from siconform.catalogue import Level, catalogue
 from siconform.outcomes import Outcome
 from siconform.protocol.notifications import Fact
 from siconform.protocol.requests import AskRequest, NodeRequest
@@ -35,6 +36,12 @@ class Counterexample:
         """The number of elements the RM sent, and the sum of their amounts."""
         sent = [e.content for e in self.exchange.entries() if e.sent_by_rm and not e.barrier]
         return len(sent), sum(_amounts(content) for content in sent)
+
+    @property
+    def level(self) -> Level:
+        """The most binding level of its requirements; that of a law without any is MUST."""
+        levels = {catalogue()[identifier].level for identifier in self.requirements}
+        return next((level for level in Level if level in levels), Level.MUST)
 
     def write(self, path: Path) -> None:
         """Write the history as JSON lines, with its verdict and the missing message."""
@@ -73,7 +80,8 @@ def violations(
 ) -> list[Counterexample]:
     """Return the monitors' violations and add each one's evaluations to ``preconditions``.
 
-    Skips monitors that need a feature the target ``lacks``.
+    The most binding come first. Skips monitors that need a feature the target ``lacks``, and
+    violations of a MAY: the target does not offer what it describes.
     """
     found = []
     for evaluated in monitors.check(exchange, lacks):
@@ -85,7 +93,9 @@ def violations(
                     evaluated.monitor, evaluated.violation, evaluated.requirements, until
                 )
             )
-    return found
+    order = list(Level)
+    found = [one for one in found if one.level is not Level.MAY]
+    return sorted(found, key=lambda counterexample: order.index(counterexample.level))
 
 
 def smallest(counterexamples: Mapping[str, Counterexample]) -> list[Counterexample]:

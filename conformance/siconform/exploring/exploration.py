@@ -11,6 +11,7 @@ from hypothesis.errors import Flaky
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import run_state_machine_as_test
 
+from siconform.catalogue import Level
 from siconform.catalogue.features import Feature
 from siconform.exploring.counterexample import Counterexample, raised_for, smallest, violations
 from siconform.exploring.leak_check import REQUIREMENTS, Missing, ends_everything, fills_again
@@ -91,9 +92,11 @@ class Exploration:
         return time.monotonic() - self._began
 
     def counterexamples(self) -> list[Counterexample]:
-        """Return the smallest counterexample of each name, starting with the first one found."""
+        """Return the smallest counterexample of each name: most binding first, then first found."""
+        order = list(Level)
         return sorted(
-            smallest(self._found), key=lambda counterexample: counterexample.name != self._first
+            smallest(self._found),
+            key=lambda one: (order.index(one.level), one.name != self._first),
         )
 
     def evaluated(self) -> Exchange | None:
