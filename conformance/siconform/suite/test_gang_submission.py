@@ -105,8 +105,7 @@ def test_a_rejected_duplicate_changes_neither_timeout_nor_style_of_a_gang(
 
     before = rm.now()
     rm.submits_gang(gang, queue=gang.queue, members=3, style=SOFT)
-    with rm.precondition("the duplicate is rejected"):
-        rm.expect(ApplicationRejected(gang))
+    rm.has_duplicate_rejected(gang)
 
     due, latest = partial.since + limit.seconds, before + limit.seconds
     rm.expect_between(*expiry, earliest=due, latest=latest)
@@ -124,8 +123,7 @@ def test_a_rejected_duplicate_does_not_enlarge_a_gang(rm: ResourceManager) -> No
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=2, memory=2)
 
     rm.submits_gang(gang, queue=QUOTA_QUEUE, members=4, memory=2)
-    with rm.precondition("the duplicate is rejected"):
-        rm.expect(ApplicationRejected(gang))
+    rm.has_duplicate_rejected(gang)
 
     for ask in rm.asks_placeholders(gang):
         rm.expect(Allocated(ask, placeholder=True))

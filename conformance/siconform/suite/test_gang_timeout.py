@@ -121,16 +121,16 @@ def test_a_gang_that_lost_all_its_placeholders_times_out_once_it_has_others(
     rm: ResourceManager,
 ) -> None:
     partial = rm.has_partial_gang(members=2, limit=rm.short_limit(6.0))  # enough for a second one
-    with rm.unless_ended(partial.gang, partial.since):
-        (lost,) = partial.placeholders
-        rm.decommissions(lost.node)
-        with rm.precondition("a placeholder ends with its node"):
-            rm.expect_end_of(lost)
-        again = rm.asks_placeholder(partial.gang)
-        rm.is_pending(again)
-        rm.has_node(memory=2)
-        with rm.precondition("one of two placeholders is allocated"):
-            other = rm.expect_one_of(Allocated(partial.pending), Allocated(again))
+    (lost,) = partial.placeholders
+    rm.decommissions(lost.node)
+    with rm.precondition("a placeholder ends with its node"):
+        rm.expect_end_of(lost)
+
+    again = rm.asks_placeholder(partial.gang)
+    rm.has_node(memory=2)
+    either = Allocated(partial.pending), Allocated(again)
+    with rm.precondition("one of two placeholders is allocated"):
+        other = rm.is_allocated_in_time(partial.gang, *either)
 
     rm.expect_expiry(partial.gang, [other])
     rm.expect_ask_released(again if other.key == partial.pending else partial.pending)
@@ -226,7 +226,7 @@ def test_a_real_ask_that_comes_while_a_gang_of_style_soft_times_out_is_not_lost(
     with rm.confirming_nothing():
         rm.has_begun_to_expire(partial)
         real = rm.asks_member(partial.gang)
-        rm.synchronise_all()
+        rm.settles()
 
     rm.confirms_everything()
 
