@@ -1,11 +1,13 @@
-"""Mutants of the ends of gangs, by timeout or without use."""
+"""Mutants of the ends of gangs, by timeout, without use or with their nodes."""
 
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import application_lifecycle
+from sireference.core import application_lifecycle, asks, nodes
 from sireference.core.gang import completion, timeout
 from sireference.core.model import Effect
+from sireference.core.state.partition import Partition
+from sireference.core.states import ApplicationState
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -59,3 +61,67 @@ def _(patch: Patch, original: Callable[..., bool], partition: Any, application: 
         return original(partition, application)
     patch.fires()
     return True
+
+
+@mutant(
+    "gang-timer-ends-with-its-placeholders",
+    "Once a gang has lost all its placeholders, it never times out.",
+    breaks=("SI-GANG-032", "SI-GANG-033"),
+)
+def _(patch: Patch) -> None:
+    stopped: set[Any] = set()
+
+    def ended(original: Callable[..., None], partition: Any, placeholder: Any) -> None:
+        application = placeholder.application
+        if application.placeholders_held == 1 and not application.has_begun:
+            stopped.add(application)
+        original(partition, placeholder)
+
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        if application not in stopped:
+            original(partition, application, now)
+        elif application.placeholders_held:
+            patch.fires()
+
+    patch.instead_of(Partition.placeholder_ended, ended)
+    patch.instead_of(timeout.watch, watch)
+
+
+@mutant(
+    "real-asks-lost-while-resuming",
+    "A real ask of a soft gang is dropped while its placeholders are released at the timeout.",
+    breaks=("SI-GANG-035",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        application = partition.applications.get(ask.application_id)
+        if application is not None and application.state is ApplicationState.RESUMING:
+            patch.fires()
+            return []
+    return original(rm, ask, now)
+
+
+@mutant(
+    "failing-gang-waits-for-lost-placeholders",
+    "A failing gang stays Failing if its last placeholder ends with its node.",
+    breaks=("SI-APP-037",),
+)
+def _(patch: Patch) -> None:
+    removing: list[Any] = []
+
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        removing.append(node)
+        try:
+            return original(partition, node, now)
+        finally:
+            removing.pop()
+
+    def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if not removing or application.state is not ApplicationState.FAILING:
+            return original(partition, application, now)
+        patch.fires()
+        return []
+
+    patch.instead_of(nodes.decommission, decommission)
+    patch.instead_of(application_lifecycle.settle, settle)

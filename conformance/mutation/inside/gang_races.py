@@ -1,12 +1,19 @@
 """Mutants of gangs combined with other events: other nodes, stops, updates, a second wait."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sireference.configuration.model import SortPolicy
-from sireference.core import allocations, application_lifecycle, releases
+from sireference.core import allocations, application_lifecycle, asks, releases, withdrawal
 from sireference.core.gang import completion, replacement, submission, timeout
-from sireference.core.model import Effect, NewAllocation, ReleasedAsk
+from sireference.core.model import (
+    AllOfApplication,
+    AskedAndHeld,
+    Effect,
+    NewAllocation,
+    ReleasedAsk,
+)
+from sireference.core.resources import Resource
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
 
@@ -254,3 +261,84 @@ def _(patch: Patch) -> None:
         return original(partition, asks, held, reason)
 
     patch.instead_of(application_lifecycle.withdraw, withdraw)
+
+
+@mutant(
+    "placeholder-asks-stay",
+    "A pending placeholder ask cannot be withdrawn while its application holds placeholders.",
+    breaks=("SI-REL-015",),
+)
+@instead_of(withdrawal.withdraw)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+    if not pending.ask.is_placeholder or not pending.application.placeholders_held:
+        return original(partition, pending, now)
+    patch.fires()
+    return []
+
+
+@mutant(
+    "release-of-everything-spares-placeholder-asks",
+    "A release without key does not withdraw pending placeholder asks.",
+    breaks=("SI-REL-029",),
+)
+@instead_of(releases.pending_meant)
+def _(patch: Patch, original: Callable[..., Any], application: Any, subject: Any) -> Any:
+    return _without_placeholders(patch, original(application, subject), subject)
+
+
+@mutant(
+    "withdrawal-of-all-spares-placeholder-asks",
+    "An ask release without key does not withdraw pending placeholder asks.",
+    breaks=("SI-REL-016",),
+    revision="2023-12",
+)
+@instead_of(asks.meant)
+def _(patch: Patch, original: Callable[..., Any], partition: Any, subject: Any) -> Any:
+    return iter(_without_placeholders(patch, original(partition, subject), subject))
+
+
+def _without_placeholders(patch: Patch, pending: Iterable[Any], subject: Any) -> list[Any]:
+    """Leave placeholder asks out, unless they are named."""
+    meant = list(pending)
+    if not isinstance(subject, AskedAndHeld | AllOfApplication):
+        return meant
+    real = [one for one in meant if not one.ask.is_placeholder]
+    if len(real) < len(meant):
+        patch.fires()
+    return real
+
+
+def _counts_other_types(patch: Patch, counts: Callable[[int], bool]) -> None:
+    """Count what a replaced placeholder had more of the types other than memory, if ``counts``."""
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                live = partition.allocations.all[effect.allocation.identity]
+                more = (gone.record.ask.resource - live.record.ask.resource).amounts
+                others = {name: n for name, n in more.items() if name != "memory" and counts(n)}
+                if others:
+                    patch.fires()
+                    live.node.book(Resource(others))
+        return effects
+
+    patch.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "vcores-of-a-placeholder-leak",
+    "Of a placeholder with a smaller replacement only the rest of its memory is free again.",
+    breaks=("SI-GANG-071",),
+)
+def _(patch: Patch) -> None:
+    _counts_other_types(patch, lambda more: more > 0)
+
+
+@mutant(
+    "vcores-of-a-placeholder-stay-counted",
+    "A replacement that is larger in vcores only counts the vcores of its placeholder.",
+    breaks=("SI-GANG-071",),
+)
+def _(patch: Patch) -> None:
+    _counts_other_types(patch, lambda more: more < 0)

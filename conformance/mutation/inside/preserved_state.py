@@ -1,6 +1,7 @@
 """Mutants of what must stay unchanged: on nodes, in applications, in queues."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sireference.core import (
@@ -11,9 +12,11 @@ from sireference.core import (
     nodes,
     scheduling_pass,
 )
+from sireference.core.gang import timeout
 from sireference.core.model import Effect, NewApplication, NodeInfo, ReleasedAllocation
 from sireference.core.placement import NoQueueError, place
 from sireference.core.registration import ResourceManagers
+from sireference.core.state.application import Application
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
@@ -116,6 +119,67 @@ def _(patch: Patch) -> None:
         application.quotas = limits.join(leaf, submitted.user, submitted.member_of)
         for quota in application.quotas:
             quota.book(application.used)
+
+    patch.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "duplicate-restarts-the-gang-timer",
+    "A rejected duplicate restarts the placeholder timeout of its gang.",
+    breaks=("SI-APP-003",),
+)
+def _(patch: Patch) -> None:
+    def restart(partition: Partition, known: Application, _: NewApplication, now: float) -> None:
+        gang = partition.gangs.get(known)
+        if gang is not None and gang.timer is not None:
+            patch.fires()
+            gang.stop_timer()
+            timeout.watch(partition, known, now)
+
+    _after_duplicate(patch, restart)
+
+
+def _takes_over(patch: Patch, field: str) -> None:
+    """Let a rejected duplicate change a field of the application."""
+
+    def take_over(_: Partition, known: Application, new: NewApplication, _now: float) -> None:
+        if getattr(known.submitted, field) != getattr(new, field):
+            patch.fires()
+            known.submitted = replace(known.submitted, **{field: getattr(new, field)})
+
+    _after_duplicate(patch, take_over)
+
+
+@mutant(
+    "duplicate-sets-the-style",
+    "A rejected duplicate changes the style of its gang.",
+    breaks=("SI-APP-003",),
+)
+def _(patch: Patch) -> None:
+    _takes_over(patch, "gang_style")
+
+
+@mutant(
+    "duplicate-sets-the-placeholder-ask",
+    "A rejected duplicate changes the placeholderAsk of its gang.",
+    breaks=("SI-APP-003",),
+)
+def _(patch: Patch) -> None:
+    _takes_over(patch, "placeholder_ask")
+
+
+def _after_duplicate(
+    patch: Patch, then: Callable[[Partition, Application, NewApplication, float], None]
+) -> None:
+    """Do this once the duplicate of an application was rejected."""
+
+    def submit(original: Original, rm: ResourceManager, new: NewApplication, now: float) -> Any:
+        partition = rm.partitions.get("default")
+        known = partition.applications.get(new.application_id) if partition else None
+        effects = original(rm, new, now)
+        if partition is not None and known is not None:
+            then(partition, known, new, now)
+        return effects
 
     patch.instead_of(applications.submit, submit)
 

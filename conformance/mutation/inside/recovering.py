@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import nodes, recovery
-from sireference.core.gang import placeholders, timeout
+from sireference.core.gang import placeholders, replacement, timeout
 from sireference.core.model import (
     AllocationRecord,
     Effect,
@@ -258,6 +258,32 @@ def _(patch: Patch) -> None:
         return _TOO_OFTEN * seconds
 
     patch.instead_of(timeout.seconds_to_gather, seconds_to_gather)
+
+
+@mutant(
+    "recovered-placeholders-lose-their-group",
+    "A recovered placeholder is replaced by a real ask of any task group.",
+    breaks=("SI-REC-011",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        recovered.add(allocation.identity)
+        return original(partition, allocation, now)
+
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        gang, wanted = partition.gangs.get(pending.application), pending.key.replaces
+        for name, group in gang.replaceable.items() if gang is not None and wanted else ():
+            for identity, placeholder in group.items():
+                if identity in recovered:
+                    if name != wanted:
+                        patch.fires()
+                    return placeholder
+        return original(partition, pending)
+
+    patch.instead_of(recovery.recover, recover)
+    patch.instead_of(replacement.choose, choose)
 
 
 @mutant(

@@ -392,20 +392,37 @@ def _(patch: Patch) -> None:
     _replacement_loses(patch, tags={})
 
 
+def _matches(patch: Patch, matches: Callable[[str, str], bool]) -> None:
+    """Let a real ask replace a placeholder of any group that matches its own."""
+
+    def choose(original: Original, partition: Any, pending: Any) -> Any:
+        gang = partition.gangs.get(pending.application)
+        wanted = pending.key.replaces
+        for name, group in gang.replaceable.items() if gang is not None and wanted else ():
+            if name != wanted and matches(name, wanted) and group:
+                patch.fires()
+                return next(iter(group.values()))
+        return original(partition, pending)
+
+    patch.instead_of(replacement.choose, choose)
+
+
 @mutant(
     "task-groups-matched-by-prefix",
     "A real ask replaces a placeholder of any group whose name begins with that of its own.",
     breaks=("SI-GANG-017",),
 )
-@instead_of(replacement.choose)
-def _(patch: Patch, original: Original, partition: Any, pending: Any) -> Any:
-    gang = partition.gangs.get(pending.application)
-    wanted = pending.key.replaces
-    for name, group in gang.replaceable.items() if gang is not None and wanted else ():
-        if name != wanted and name.startswith(wanted) and group:
-            patch.fires()
-            return next(iter(group.values()))
-    return original(partition, pending)
+def _(patch: Patch) -> None:
+    _matches(patch, lambda name, wanted: name.startswith(wanted))
+
+
+@mutant(
+    "task-groups-matched-without-case",
+    "A real ask replaces a placeholder of a group whose name differs from its own in case only.",
+    breaks=("SI-GANG-017",),
+)
+def _(patch: Patch) -> None:
+    _matches(patch, lambda name, wanted: name.casefold() == wanted.casefold())
 
 
 @mutant(

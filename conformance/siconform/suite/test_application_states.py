@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import real_clock, requirement, waits
+from siconform.marks import disruptive, real_clock, requirement, waits
 from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING, WAITING
 from siconform.protocol.notifications import (
     Allocated,
@@ -264,3 +264,26 @@ def test_the_id_of_a_failed_application_is_free_again(rm: ResourceManager) -> No
 
     rm.expect(ApplicationAccepted(gang))
     rm.expect(Allocated(rm.asks(gang)))
+
+
+@disruptive  # some versions of yunikorn-core mishandle a late confirmation
+@requirement("SI-APP-037")
+def test_the_id_of_a_failed_application_is_free_again_even_if_it_lost_a_node(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_expire(partial)
+        rm.confirms(first)
+        second = rm.has_release_of(left)
+        rm.decommissions(left.node)
+        rm.settles()
+    rm.confirms(second)
+    with rm.precondition("its failure is reported"):
+        rm.expect_failure(partial.gang)
+    rm.passes_over(ApplicationUpdated(partial.gang))  # the id need not be free at once
+
+    rm.submits_application(partial.gang)
+
+    rm.expect(ApplicationAccepted(partial.gang))
+    rm.expect(Allocated(rm.asks(partial.gang)))

@@ -7,7 +7,7 @@ from siconform.protocol.notifications import Allocated, ApplicationUpdated, Rele
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gang_timeouts import expiry_of
-from siconform.rm.steps.gangs import GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
+from siconform.rm.steps.gangs import ANOTHER_GROUP, GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 
@@ -301,3 +301,57 @@ def test_a_preempted_placeholder_is_gone_for_replacements(rm: ResourceManager) -
 
     rm.expect_replacement(real, [p for p in placeholders if p.identity != release.identity])
     rm.expect_none(Released(identity=release.identity))
+
+
+@requirement("SI-REC-011")
+def test_a_recovered_placeholder_is_replaced_by_a_real_ask_of_its_group_only(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(members=2, memory=1)
+    node = rm.new_name("node")
+    another, one = (
+        rm.remembers_allocation(gang, node, task_group=group, placeholder=True)
+        for group in (ANOTHER_GROUP, TASK_GROUP)
+    )
+    rm.has_recovered_node(node, another, one)
+
+    for group, placeholder in ((TASK_GROUP, one), (ANOTHER_GROUP, another)):
+        real = rm.asks_member(gang, group=group)
+        rm.expect_replacement(real, [placeholder])
+        rm.expect(Allocated(real, node=node))
+
+
+@requirement("SI-REL-015")
+def test_a_pending_placeholder_ask_is_withdrawn_even_if_others_are_allocated(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=2)
+    rm.has_node(memory=4, vcore=0)  # enough memory for all, but no vcore
+    gang = rm.has_gang(members=3, memory=2)
+    asks = rm.asks_placeholders(gang)
+    with rm.precondition("the placeholder that fits is allocated"):
+        allocated = rm.expect(Allocated(application=gang))
+    withdrawn, kept = (ask for ask in asks if ask != allocated.key)
+    rm.is_pending(withdrawn)
+
+    rm.withdraws(withdrawn)
+    rm.has_node(memory=4)
+
+    with rm.control("the ask that was not withdrawn is allocated"):
+        rm.is_allocated_in_time(gang, Allocated(kept, placeholder=True))
+    rm.expect_none(Allocated(withdrawn))
+
+
+@requirement("SI-REL-016", "SI-REL-029")
+def test_an_ask_release_without_key_withdraws_placeholder_asks_as_well(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    partial = rm.has_partial_gang()
+
+    rm.withdraws_asks(application=partial.gang)
+    rm.has_node(memory=4)
+
+    with rm.control("an equal ask of another application is allocated"):
+        rm.expect(Allocated(rm.asks(rm.has_application(), memory=2)))
+    rm.expect_none(Allocated(partial.pending))

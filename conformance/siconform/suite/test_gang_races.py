@@ -155,6 +155,25 @@ def test_a_real_ask_of_any_size_leaves_the_rest_free(
     rm.has_capacity_for_the_rest_of(TOTAL, queue=queue, meanwhile=gang)
 
 
+@pytest.mark.parametrize("vcore", [1, 3, 6], ids=lambda vcore: f"real ask of {vcore} vcores")
+@requirement("SI-GANG-071")
+def test_a_real_ask_that_differs_in_vcores_leaves_the_rest_of_them_free(
+    rm: ResourceManager, vcore: int
+) -> None:
+    rm.has_node(memory=TOTAL, vcore=TOTAL)
+    gang = rm.has_gang(members=4, memory=1)
+    both = {"memory": 4, "vcore": 4}  # as much as its four members
+    with rm.precondition("a placeholder is allocated"):
+        ask = rm.asks(gang, resources=both, task_group=TASK_GROUP, placeholder=True)
+        placeholder = rm.expect(Allocated(ask, placeholder=True))
+
+    rm.asks(gang, resources=both | {"vcore": vcore}, task_group=TASK_GROUP)
+    with rm.precondition("the placeholder is released"):
+        rm.expect_one_of(replaced(placeholder), Released(identity=placeholder.identity))
+
+    rm.has_capacity_for_the_rest_of(TOTAL, of="vcore", queue=GANG_QUEUE, meanwhile=gang)
+
+
 @requirement("SI-ASK-003", "SI-ASK-004", "SI-ASK-032")
 def test_an_ask_sent_again_during_its_replacement_is_served_as_sent_last(
     rm: ResourceManager,

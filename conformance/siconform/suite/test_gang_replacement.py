@@ -34,9 +34,9 @@ def test_a_gang_may_get_more_than_its_placeholder_ask(rm: ResourceManager) -> No
 @requirement("SI-GANG-017")
 def test_placeholders_are_matched_by_their_group(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
-    gang = rm.has_gang(members=4)
-    another, *ones, middle = rm.has_placeholders(
-        gang, ANOTHER_GROUP, TASK_GROUP, TASK_GROUP, "middle"
+    gang = rm.has_gang(members=5)
+    _, another, *ones, middle = rm.has_placeholders(
+        gang, TASK_GROUP.upper(), ANOTHER_GROUP, TASK_GROUP, TASK_GROUP, "middle"
     )
 
     replaced_one = rm.expect_replacement(rm.asks_member(gang), ones).placeholder

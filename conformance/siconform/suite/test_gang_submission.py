@@ -1,9 +1,11 @@
-"""Gang applications: acceptance by placeholderAsk and queue (SI-GANG)."""
+"""Gang applications: acceptance by placeholderAsk and queue (SI-GANG), and their duplicates."""
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.notifications import Allocated, ApplicationAccepted, ApplicationRejected
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.gangs import GANG_QUEUE
+from siconform.rm.steps.gang_timeouts import expiry_of
+from siconform.rm.steps.gangs import GANG_QUEUE, HARD, QUOTA_QUEUE, SOFT
 
 
 @requirement("SI-GANG-002")
@@ -88,3 +90,40 @@ def test_a_gang_waits_for_nodes_where_they_are_too_small_today(rm: ResourceManag
 
     for ask in asks:
         rm.is_served(ask, placeholder=True)
+
+
+@requirement("SI-APP-003")
+def test_a_rejected_duplicate_changes_neither_timeout_nor_style_of_a_gang(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.needs(Feature.PLACEHOLDER_TIMEOUT)
+    limit = rm.short_limit(6.0)  # half of it exceeds the resolution of a timer
+    partial = rm.has_partial_gang(style=HARD, limit=limit)
+    gang, expiry = partial.gang, expiry_of(partial.gang)
+    rm.stays_quiet(window=limit.seconds / 2)
+
+    before = rm.now()
+    rm.submits_gang(gang, queue=gang.queue, members=3, style=SOFT)
+    rm.has_duplicate_rejected(gang)
+
+    due, latest = partial.since + limit.seconds, before + limit.seconds
+    rm.expect_between(*expiry, earliest=due, latest=latest)
+    rm.expect_failure(gang)
+    rm.settles()
+    rm.expect_none(Allocated(rm.asks(gang)))
+
+
+@requirement("SI-APP-003")
+def test_a_rejected_duplicate_does_not_enlarge_a_gang(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=20)
+    rm.has_allocation(rm.has_application(queue=QUOTA_QUEUE), memory=6)  # of 10
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=2, memory=2)
+
+    rm.submits_gang(gang, queue=QUOTA_QUEUE, members=4, memory=2)
+    rm.has_duplicate_rejected(gang)
+
+    for ask in rm.asks_placeholders(gang):
+        rm.expect(Allocated(ask, placeholder=True))

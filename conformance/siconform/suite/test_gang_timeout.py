@@ -116,6 +116,26 @@ def test_an_incomplete_gang_loses_every_pending_ask(rm: ResourceManager, style: 
     rm.expect_none(*(Allocated(ask) for ask in pending))
 
 
+@requirement("SI-GANG-032", "SI-GANG-033")
+def test_a_gang_that_lost_all_its_placeholders_times_out_once_it_has_others(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(members=2, limit=rm.short_limit(6.0))  # enough for a second one
+    (lost,) = partial.placeholders
+    rm.decommissions(lost.node)
+    with rm.precondition("a placeholder ends with its node"):
+        rm.expect_end_of(lost)
+
+    again = rm.asks_placeholder(partial.gang)
+    rm.has_node(memory=2)
+    either = Allocated(partial.pending), Allocated(again)
+    with rm.precondition("one of two placeholders is allocated"):
+        other = rm.is_allocated_in_time(partial.gang, *either)
+
+    rm.expect_expiry(partial.gang, [other])
+    rm.expect_ask_released(again if other.key == partial.pending else partial.pending)
+
+
 @requirement("SI-GANG-034")
 def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
@@ -196,6 +216,21 @@ def test_an_ordinary_ask_alongside_an_incomplete_gang_is_not_lost(
         AskReleased(application=partial.gang, key=""),
         AskRejected(ordinary),
     )
+
+
+@requirement("SI-GANG-035")
+def test_a_real_ask_that_comes_while_a_gang_of_style_soft_times_out_is_not_lost(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
+    with rm.confirming_nothing():
+        rm.has_begun_to_expire(partial)
+        real = rm.asks_member(partial.gang)
+        rm.settles()
+
+    rm.confirms_everything()
+
+    rm.is_served(real, placeholder=False)
 
 
 @requirement("SI-GANG-036")

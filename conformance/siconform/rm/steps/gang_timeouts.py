@@ -7,12 +7,14 @@ from math import inf
 from typing import Final
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.expecting.checks import control, precondition, unless_over
+from siconform.expecting.checks import agrees, control, precondition, unless_over
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.application_states import FAILURE, RESUMING
 from siconform.protocol.handles import Ask, Gang, Limit
 from siconform.protocol.notifications import (
     Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
     AskReleased,
@@ -25,6 +27,8 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
 SHORT_LIMIT: Final = 1.5
 """Seconds an application sets as its timeout: enough for a few requests and answers."""
+
+_TOO_SHORT: Final = "the target does not offer a placeholder timeout that is long enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,27 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """Expect this; inconclusive if a gang submitted after ``since`` may have ended."""
         with self.unless_ended(gang, since):
             self.expect(pattern)
+
+    def is_allocated_in_time(self, gang: Gang, *patterns: Allocated) -> Allocated:
+        """Expect one of these; NotOffered if the placeholder timeout of the gang comes first."""
+        over = Termination.TIMEOUT  # an ask may also be released because the RM withdrew it
+        received: Fact = self.expect_one_of(
+            *patterns,
+            Released(application=gang, termination=over),
+            AskReleased(application=gang, termination=over),
+            *(ApplicationUpdated(gang, state=state) for state in (FAILURE, RESUMING)),
+        )
+        if not isinstance(received, Allocated):
+            raise NotOffered(_TOO_SHORT)
+        return received
+
+    def has_duplicate_rejected(self, gang: Gang) -> None:
+        """Given: a duplicate of the gang is rejected; NotOffered if the gang has failed by then."""
+        with precondition("the duplicate is rejected"):
+            received = self.expect_one_of(ApplicationRejected(gang), ApplicationAccepted(gang))
+            if self.observe(Released(application=gang, termination=Termination.TIMEOUT)):
+                raise NotOffered(_TOO_SHORT)
+            agrees(received, ApplicationRejected(gang))
 
     def expect_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
         """Expect this; inconclusive if the gang may have finished waiting before."""

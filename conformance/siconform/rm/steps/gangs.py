@@ -21,6 +21,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import Amounts
+from siconform.rm.steps.allocations import ASK_AMOUNTS
 from siconform.rm.steps.basic import BasicSteps
 
 GANG_QUEUE: Final = "root.fifo"  # a queue with the FIFO policy gangs need
@@ -208,17 +209,19 @@ class GangSteps(BasicSteps, ABC):
         needs_some(begun, of="to overtake an older ask that does not fit")
         return begun[0]
 
-    def has_capacity_for_the_rest_of(self, total: int, *, queue: str, meanwhile: Gang) -> None:
-        """Check that exactly the memory not held by the gang's real allocations is free.
+    def has_capacity_for_the_rest_of(
+        self, total: int, *, of: str = "memory", queue: str, meanwhile: Gang
+    ) -> None:
+        """Check that exactly what the gang's real allocations do not hold of a resource is free.
 
         A real ask of the gang may still be served meanwhile.
         """
         self.settles()
         real = Allocated(application=meanwhile, placeholder=False)
         application = self.has_application(queue=queue)
-        while (rest := total - _memory_of(self.observe(real))) > 0:
+        while (rest := total - _amount_of(of, self.observe(real))) > 0:
             self.has_observed(real)
-            ask = self.asks(application, memory=rest)
+            ask = self.asks(application, resources={**ASK_AMOUNTS, of: rest})
             if self.expect_one_of(Allocated(ask), real).key == ask:
                 break
             self.withdraws(ask)
@@ -308,5 +311,5 @@ def otherwise_released(placeholder: Allocated) -> list[Released]:
     return [Released(identity=placeholder.identity, termination=other) for other in others]
 
 
-def _memory_of(allocations: Sequence[Allocated]) -> int:
-    return sum(allocation.resource.get("memory", 0) for allocation in allocations)
+def _amount_of(resource: str, allocations: Sequence[Allocated]) -> int:
+    return sum(allocation.resource.get(resource, 0) for allocation in allocations)
