@@ -104,7 +104,10 @@ CASES = (
     Case(
         "applications_without_timeout_are_not_limited",
         [APP, ASK, allocated(), released()],
-        [LIMITED, ASK, allocated(), Later(2.1), ENDED],
+        [
+            *(LIMITED, ASK, allocated(), Later(2.1), ENDED),
+            *(REMOVAL, APP, ASK, allocated(), released_by_rm("id", TIMEOUT), ENDED),
+        ],
         [("but its application has none", [APP, ASK, allocated(), ENDED])],
     ),
 )

@@ -18,7 +18,9 @@ from siconform.protocol.requests import (
     AskRequest,
     ExistingAllocationRequest,
     NodeRequest,
+    ReleaseRequest,
 )
+from siconform.protocol.subjects import OneAllocation
 from siconform.recording.history import Entry
 
 _PER_SECOND: Final = 1000
@@ -70,6 +72,8 @@ class _Timeouts:
                 self._is_unclear(name)
             case Allocated(identity=identity, application=name):
                 self._owners[identity] = name
+            case ReleaseRequest(OneAllocation(identity=identity), Termination.TIMEOUT):
+                self._owners.pop(identity, None)  # what follows may answer the RM
             case Released() as end:
                 return self._ends(end, entry.moment)
             case content:
@@ -130,7 +134,7 @@ def _evaluated(identity: str, owner: _Application, moment: float) -> Findings:
 _TIMEOUTS: Final = SharedAnalysis(_Timeouts)
 _OBSERVED: Final = (
     *(ApplicationRequest, ApplicationRemoval, AskRequest, Updated, Allocated, Released),
-    *(NodeRequest, ExistingAllocationRequest, Placed),
+    *(NodeRequest, ExistingAllocationRequest, Placed, ReleaseRequest),
 )
 _FINDS: Final = (Released,)
 
