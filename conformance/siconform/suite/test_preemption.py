@@ -113,10 +113,10 @@ def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     allowed = rm.claims(taken.entitled)
     release = rm.sees_preemption_of(*taken.allocations, by=allowed)
     rm.expect(Allocated(allowed))
+    left = rm.spares_others(release, taken.allocations)
 
     not_allowed = rm.claims(taken.entitled, policy=MAY_NOT_PREEMPT)
 
-    left = [a for a in taken.allocations if a.identity != release.identity]
     rm.sees_no_preemption_of(*left)
     rm.withdraws(not_allowed)
     rm.sees_preemption_of(*left, by=rm.claims(taken.entitled))
@@ -292,15 +292,13 @@ def test_a_victim_frees_the_amount_it_was_updated_to(
     node = rm.has_node(memory=10)
     taker = rm.has_application(queue=TAKING_QUEUE)
     first = rm.has_allocation(taker, memory=before, policy=MAY_NOT_PREEMPT)
-    for _ in range(8):
-        rm.has_allocation(taker, policy=OPTED_OUT)
+    others = [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(8)]
     victim = rm.has_updated(first, memory=after)
-    for _ in range(2 - after):
-        rm.has_allocation(taker, policy=OPTED_OUT)
+    others += [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(2 - after)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
     ask = rm.claims(entitled)
-    rm.sees_preemption_of(victim, by=ask)
+    rm.spares_others(rm.sees_preemption_of(victim, by=ask), others)
 
     rm.expect(Allocated(ask, node=node))
     if after > before:

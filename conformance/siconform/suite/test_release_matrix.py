@@ -255,9 +255,7 @@ def test_a_preemption_confirmed_by_another_type_frees_nothing_twice(
     with unregistered_rm.confirming_nothing():
         ask = unregistered_rm.claims(entitled, memory=5)
         release = unregistered_rm.sees_preemption_of(*allocations, by=ask)
-        [left] = (one for one in allocations if one.identity != release.identity)
-        needless = unregistered_rm.receive_if_any(Released(identity=left.identity))
-        unregistered_rm.needs_some([] if needless else [left], of="to preempt what is needed only")
+        unregistered_rm.spares_others(release, allocations)
 
     unregistered_rm.confirms(release, termination)
     unregistered_rm.synchronise_all()

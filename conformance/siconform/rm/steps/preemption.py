@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from siconform.expecting.checks import needs_some
 from siconform.expecting.endpoint import Endpoint
 from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.protocol.handles import Application, Ask, Node
@@ -72,6 +73,16 @@ class PreemptionSteps(BasicSteps):
             raise NotForThisTarget("the target preempts nothing for an entitled ask")
         self._preemption_took = max(self._preemption_took or 0.0, self.now() - begun)
         return release
+
+    def spares_others(self, release: Released, allocations: Sequence[Allocated]) -> list[Allocated]:
+        """Given: only that one was preempted; return the others.
+
+        NotOffered if the target preempts more than one ask needs.
+        """
+        left = [a for a in allocations if a.identity != release.identity]
+        needless = self.receive_if_any(*(Released(identity=a.identity) for a in left))
+        needs_some([] if needless else left, of="to preempt what is needed only")
+        return left
 
     def names_one_of(self, release: Released, allocations: Sequence[Allocated]) -> None:
         """Check that the release names one of these allocations."""
