@@ -256,7 +256,7 @@ MONITORS: Final = (
     Monitor(reported_allocations_hold_capacity, ("SI-REC-007",), _FINDS),
     Monitor(
         foreign_allocations_keep_their_capacity,
-        ("SI-FOR-001",),
+        ("SI-FOR-001", "SI-FOR-009"),
         observes=_FINDS,
         presupposes=_FOREIGN,
         identity=_BY_KEY,
