@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import application_lifecycle, recovery
+from sireference.core import application_lifecycle, nodes, recovery, releases
 from sireference.core.gang import placeholders
 from sireference.core.model import Effect
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application
-from sireference.core.states import ApplicationState, ApplicationTrigger
+from sireference.core.states import ApplicationState, ApplicationTrigger, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -191,3 +191,65 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, application: A
         patch.fires()
         return None, ""
     return original(partition, application)
+
+
+@mutant(
+    "failed-still-counts",
+    "Failed applications count as running in their queues.",
+    breaks=("SI-GANG-038",),
+)
+@instead_of(application_lifecycle.enter)
+def _(
+    patch: Patch, original: Callable[..., None], partition: Any, application: Any, now: float
+) -> None:
+    was_counted = application.is_counted
+    original(partition, application, now)
+    for quota in application.quotas if application.state is ApplicationState.FAILED else ():
+        if was_counted and quota.most_applications is not None:
+            patch.fires()
+            quota.running += 1
+
+
+def _stays_running(
+    patch: Patch, function: Original, is_meant: Callable[..., bool] = lambda *_: True
+) -> None:
+    """Keep applications running that lose their last allocation in such calls of a function."""
+    is_inside = [False]
+
+    def calls(original: Original, *args: Any) -> list[Effect]:
+        is_inside[0] = is_meant(*args)
+        try:
+            return original(*args)
+        finally:
+            is_inside[0] = False
+
+    def end(original: Callable[..., Any], *args: Any) -> Any:
+        trigger, message = original(*args)
+        if not is_inside[0] or trigger is not ApplicationTrigger.COMPLETE:
+            return trigger, message
+        patch.fires()
+        return None, ""
+
+    patch.instead_of(function, calls)
+    patch.instead_of(application_lifecycle.end, end)
+
+
+@mutant(
+    "decommissioned-and-still-running",
+    "An application whose last allocation ends with its node stays Running.",
+    breaks=("SI-APP-026",),
+)
+def _(patch: Patch) -> None:
+    _stays_running(patch, nodes.decommission)
+
+
+@mutant(
+    "preempted-and-still-running",
+    "An application whose last allocation is preempted stays Running.",
+    breaks=("SI-APP-026",),
+)
+def _(patch: Patch) -> None:
+    def is_preemption(_partition: Any, _live: Any, termination: Any, _now: float) -> bool:
+        return termination is TerminationType.PREEMPTED_BY_SCHEDULER
+
+    _stays_running(patch, releases.confirmed, is_preemption)

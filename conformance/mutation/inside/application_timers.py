@@ -19,13 +19,13 @@ _Expire = Callable[[Partition, Application, float], list[Effect]]
 
 
 def _outlives(
-    patch: Patch, timer_of: Callable[[Application], Timer | None], expire: _Expire
+    patch: Patch, timer_of: Callable[[Partition, Application], Timer | None], expire: _Expire
 ) -> None:
     """Let a timer of a removed application end the next one of its id."""
 
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         ending = [
-            (partition, application, timer_of(application))
+            (partition, application, timer_of(partition, application))
             for partition in rm.partitions.values()
             if (application := partition.applications.get(request.application_id)) is not None
         ]
@@ -66,7 +66,7 @@ def _complete(partition: Partition, application: Application, now: float) -> lis
     breaks=("SI-APP-029",),
 )
 def _(patch: Patch) -> None:
-    def waiting_timer(application: Application) -> Timer | None:
+    def waiting_timer(_: Partition, application: Application) -> Timer | None:
         is_waiting = application.state is ApplicationState.COMPLETING
         return application.state_timer if is_waiting else None
 
@@ -79,10 +79,23 @@ def _(patch: Patch) -> None:
     breaks=("SI-APP-013",),
 )
 def _(patch: Patch) -> None:
-    def execution_timer(application: Application) -> Timer | None:
+    def execution_timer(_: Partition, application: Application) -> Timer | None:
         return application.execution_timer
 
     _outlives(patch, execution_timer, application_lifecycle.execution_timeout)
+
+
+@mutant(
+    "gang-timer-survives-the-id",
+    "The placeholder timeout of a removed gang ends the next one of its id.",
+    breaks=("SI-GANG-031",),
+)
+def _(patch: Patch) -> None:
+    def placeholder_timer(partition: Partition, application: Application) -> Timer | None:
+        gang = partition.gangs.get(application)
+        return None if gang is None else gang.timer
+
+    _outlives(patch, placeholder_timer, _fail)
 
 
 @mutant(

@@ -13,15 +13,20 @@ from sireference.core import (
     releases,
     scheduling_pass,
 )
+from sireference.core.gang import replacement
 from sireference.core.model import Effect, NewAllocation
 from sireference.core.resources import Resource
 from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quota, Quotas
+from sireference.core.state.user_quota import UserQuota
+from sireference.core.states import TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.inside.releasing import is_of_all
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -223,3 +228,62 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     _compares_floats(patch, Resource.stays_within)
+
+
+def _leaks_for_users(patch: Patch, leaks: Callable[[Any, Any], bool]) -> None:
+    """Keep what ends counted for its user, if ``leaks`` of the allocation and the termination."""
+    leaking = [False]
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, termination: Any) -> None:
+        leaking[0] = leaks(live, termination)
+        original(partition, live, termination)
+        leaking[0] = False
+
+    def unbook_quotas(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
+        original(quotas, resource)
+        for quota in quotas if leaking[0] else ():
+            if isinstance(quota, UserQuota):
+                patch.fires()
+                quota.book(resource)
+
+    patch.instead_of(Partition.unbook, unbook)
+    patch.instead_of(Quotas.unbook, unbook_quotas)
+
+
+@mutant(
+    "timed-out-placeholders-count-for-their-user",
+    "Placeholders that end by a timeout still count for their user.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(patch: Patch) -> None:
+    _leaks_for_users(
+        patch, lambda live, ended: live.is_placeholder and ended is TerminationType.TIMEOUT
+    )
+
+
+@mutant(
+    "preempted-still-counts-for-its-user",
+    "Preempted allocations still count for their user.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(patch: Patch) -> None:
+    _leaks_for_users(patch, lambda _, ended: ended is TerminationType.PREEMPTED_BY_SCHEDULER)
+
+
+@mutant(
+    "replaced-counts-for-its-user-as-large-as-it-was",
+    "A real allocation counts for its user with the amounts of the placeholder that it replaced.",
+    breaks=("SI-GANG-054",),
+)
+@instead_of(replacement.go_on)
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    effects = original(partition, gone, now)
+    for effect in effects:
+        if isinstance(effect, NewAllocation):
+            live = partition.allocations.all[effect.allocation.identity]
+            more = gone.record.ask.resource - live.record.ask.resource
+            for quota in gone.application.quotas:
+                if isinstance(quota, UserQuota) and more.amounts:
+                    patch.fires()
+                    quota.book(more)
+    return effects

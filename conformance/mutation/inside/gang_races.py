@@ -342,3 +342,35 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     _counts_other_types(patch, lambda more: more < 0)
+
+
+@mutant(
+    "release-of-everything-spares-parked-asks",
+    "A release without key does not withdraw an ask that waits for the end of a placeholder.",
+    breaks=("SI-GANG-059",),
+)
+@instead_of(releases.pending_meant)
+def _(patch: Patch, original: Callable[..., Any], application: Any, subject: Any) -> Any:
+    return _without_parked(patch, original(application, subject), subject)
+
+
+@mutant(
+    "withdrawal-of-all-spares-parked-asks",
+    "An ask release without key does not withdraw an ask that waits for the end of a placeholder.",
+    breaks=("SI-GANG-059",),
+    revision="2023-12",
+)
+@instead_of(asks.meant)
+def _(patch: Patch, original: Callable[..., Any], partition: Any, subject: Any) -> Any:
+    return iter(_without_parked(patch, original(partition, subject), subject))
+
+
+def _without_parked(patch: Patch, pending: Iterable[Any], subject: Any) -> list[Any]:
+    """Leave asks out that wait for placeholders, unless they are named."""
+    meant = list(pending)
+    if not isinstance(subject, AskedAndHeld | AllOfApplication):
+        return meant
+    others = [one for one in meant if not one.awaiting]
+    if len(others) < len(meant):
+        patch.fires()
+    return others

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.codec import r2024_10
-from sireference.core import allocations, asks, recovery, releases, updates
+from sireference.core import allocations, applications, asks, recovery, releases, updates
 from sireference.core.model import (
     Effect,
     NewAllocation,
@@ -349,3 +349,29 @@ def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[E
                 pending = application.pending[ask.key]
                 held.asks.replace(pending, replace(pending.ask, priority=ask.priority))
     return effects
+
+
+@_mutant(
+    "key-of-a-removed-application-is-unanswered",
+    "An ask of another application with a key of a removed one is never answered.",
+    breaks=("SI-ASK-001",),
+)
+def _(patch: Patch) -> None:
+    removed: dict[str, str] = {}
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            application = partition.applications.get(request.application_id)
+            if application is not None:
+                for live in partition.allocations.of(application).values():
+                    removed[live.record.ask.key] = request.application_id
+        return original(rm, request, now)
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        if removed.get(ask.key, ask.application_id) == ask.application_id:
+            return original(rm, ask, now)
+        patch.fires()
+        return []
+
+    patch.quietly().instead_of(applications.remove, remove)
+    patch.instead_of(asks.add, add)

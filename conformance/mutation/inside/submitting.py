@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sireference.core import application_lifecycle, applications, asks, queues
+from sireference.core import application_lifecycle, applications, asks, limits, queues, scheduler
 from sireference.core.model import (
+    AcceptedApplication,
     Ask,
     Effect,
     NewApplication,
@@ -16,6 +17,7 @@ from sireference.core.model import (
     RejectedAsk,
     ReleasedAllocation,
     RemoveApplication,
+    partition_name,
 )
 from sireference.core.state.application import Application
 from sireference.core.state.quota import Quotas
@@ -266,3 +268,45 @@ def _(patch: Patch) -> None:
         return original(rm, new, now)
 
     patch.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "duplicate-in-a-message-accepted",
+    "The second of two applications with one id in a message is accepted.",
+    breaks=("SI-APP-002",),
+)
+def _(patch: Patch) -> None:
+    accepted: set[str] = set()  # in this message
+
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        accepted.clear()
+        return original(rm, event, now)
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        if isinstance(effects[0], AcceptedApplication):
+            accepted.add(new.application_id)
+        elif new.application_id in accepted:
+            patch.fires()
+            return [AcceptedApplication(rm.rm_id, new.application_id)]
+        return effects
+
+    patch.instead_of(scheduler.apply, apply)
+    patch.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "duplicate-changes-the-user",
+    "A rejected duplicate of an application changes its user.",
+    breaks=("SI-APP-003",),
+)
+@instead_of(applications.submit)
+def _(patch: Patch, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+    partition = rm.partitions.get(partition_name(new.partition))
+    earlier = partition.applications.get(new.application_id) if partition is not None else None
+    effects = original(rm, new, now)
+    if earlier is not None and new.user not in ("", earlier.submitted.user):
+        patch.fires()
+        earlier.submitted = replace(earlier.submitted, user=new.user)
+        limits.renew(partition)
+    return effects

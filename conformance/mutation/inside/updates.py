@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.core import snapshot, updates
+from sireference.core.gang import timeout
 from sireference.core.model import Effect, NewAllocation, RejectedAllocation, ReleasedAllocation
 from sireference.core.resources import NOTHING
 from sireference.core.state.partition import Partition
@@ -257,3 +258,19 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(Partition.resize, resize)
     patch.instead_of(Partition.unbook, unbook)
+
+
+@mutant(
+    "update-restarts-the-placeholder-timeout",
+    "The update of a placeholder restarts the timeout of its gang.",
+    breaks=("SI-GANG-031",),
+)
+@instead_of(updates.change)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, live, *rest)
+    gang = partition.gangs.get(live.application)
+    if live.is_placeholder and gang is not None and gang.timer is not None:
+        patch.fires()
+        gang.stop_timer()
+        timeout.watch(partition, live.application, now=rest[1])
+    return effects

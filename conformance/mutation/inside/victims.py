@@ -225,3 +225,17 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(recovery.recover, recover)
     patch.instead_of(Candidates.victim, victim)
+
+
+@mutant(
+    "placeholders-cannot-opt-out",
+    "Placeholders that opted out are preempted.",
+    breaks=("SI-PRE-003",),
+)
+@instead_of(Candidates.may_go)
+def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+    policy = live.record.ask.preemption_policy
+    if not live.is_placeholder or policy is None or policy.allow_preempt_self:
+        return original(candidates, live)
+    patch.fires()
+    return live.open_release is None and live.application is not candidates.application

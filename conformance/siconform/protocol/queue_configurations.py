@@ -96,6 +96,23 @@ def conformance_queues() -> QueueConfiguration:
     return QueueConfiguration(_conformance_file().read_text(encoding="utf-8"), POLICY_GROUP)
 
 
+def conformance_queues_and(
+    leaf: str, *limits: Mapping[str, object], most_applications: int | None = None
+) -> str:
+    """Return the queues of the shared cluster and one more leaf below root, which takes gangs.
+
+    Its limits are as in ``queue_with_limits``.
+    """
+    lines = ["properties: {application.sort.policy: fifo}"]
+    if limits:
+        lines.append(f"limits: {json.dumps([dict(limit) for limit in limits])}")
+    if most_applications is not None:
+        lines.append(f"maxapplications: {most_applications}")
+    return f"{conformance_queues()}          - name: {leaf}\n" + "".join(
+        f"            {line}\n" for line in lines
+    )
+
+
 @cache
 def leaf_queues() -> tuple[str, ...]:
     """Return the full names of the configured leaf queues of the shared cluster."""

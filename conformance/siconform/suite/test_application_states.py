@@ -13,6 +13,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import HARD, replaced
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 
 @requirement("SI-APP-021")
@@ -83,6 +84,35 @@ def test_an_application_whose_only_ask_was_withdrawn_goes_to_waiting(rm: Resourc
     rm.withdraws(ask)
 
     rm.comes_to_wait(app)
+
+
+@requirement("SI-APP-026")
+def test_an_application_whose_only_allocation_ended_with_its_node_goes_to_waiting(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    allocation = rm.has_allocation(app)
+
+    rm.decommissions(node)
+
+    with rm.precondition("an allocation ends with its node"):
+        rm.expect_end_of(allocation)
+    rm.comes_to_wait(app)
+
+
+@requirement("SI-APP-026")
+def test_an_application_whose_only_allocation_was_preempted_goes_to_waiting(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    allocations = [rm.has_allocation(rm.has_application(queue=TAKING_QUEUE)) for _ in range(10)]
+    ask = rm.claims(rm.has_application(queue=ENTITLED_QUEUE))
+
+    release = rm.sees_preemption_of(*allocations, by=ask)
+
+    rm.expect(Allocated(ask))
+    rm.comes_to_wait(release.application)
 
 
 @requirement("SI-APP-027")

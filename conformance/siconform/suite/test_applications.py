@@ -37,6 +37,17 @@ def test_an_application_that_is_active_is_rejected(rm: ResourceManager) -> None:
     rm.expect(ApplicationRejected(app))
 
 
+@requirement("SI-APP-002")
+def test_the_second_of_two_applications_with_one_id_in_a_message_is_rejected(
+    rm: ResourceManager,
+) -> None:
+    with rm.one_message():
+        app = rm.submits_application()
+        rm.submits_application(app)
+
+    rm.expect(ApplicationRejected(app))
+
+
 @requirement("SI-APP-039")
 def test_the_rejection_of_an_application_gives_a_reason(rm: ResourceManager) -> None:
     app = rm.has_application()

@@ -1,11 +1,13 @@
-"""The end of a gang application: waiting, leftover placeholders, completion (SI-GANG)."""
+"""The end of a gang application: waiting, leftovers, completion, failure (SI-GANG)."""
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement, waits
 from siconform.protocol.application_states import COMPLETED, RUNNING, AnotherState
 from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
+from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.gangs import timed_out
+from siconform.rm.steps.gangs import HARD, timed_out
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-GANG-042")
@@ -100,3 +102,19 @@ def test_a_stop_counts_as_the_end_of_a_leftover(rm: ResourceManager) -> None:
 
     rm.expect_completed(waiting.gang)
     rm.expect_none(*(Released(identity=p.identity) for p in waiting.leftovers))
+
+
+@requirement("SI-GANG-038")
+def test_a_failed_gang_leaves_its_place_to_another_application(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm, queue = unregistered_rm, "root.one-by-one"
+    rm.needs(Feature.APPLICATION_LIMIT)
+    rm.has_registered(config=conformance_queues_and("one-by-one", most_applications=1))
+    partial = rm.has_partial_gang(queue=queue, style=HARD, limit=rm.short_limit(3.0))
+    second = rm.has_application_held_back(queue=queue)
+
+    rm.has_expired(partial)
+
+    rm.expect_failure(partial.gang)
+    rm.is_let_in(second, after=0.0)

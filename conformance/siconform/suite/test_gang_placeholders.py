@@ -355,3 +355,18 @@ def test_an_ask_release_without_key_withdraws_placeholder_asks_as_well(rm: Resou
     with rm.control("an equal ask of another application is allocated"):
         rm.expect(Allocated(rm.asks(rm.has_application(), memory=2)))
     rm.expect_none(Allocated(partial.pending))
+
+
+@requirement("SI-GANG-059")
+def test_an_ask_release_without_key_withdraws_an_ask_that_waits_for_a_placeholder(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+
+    rm.withdraws_asks(application=gang)
+    rm.synchronise_all()
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(replacement.real))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=4)))

@@ -70,6 +70,24 @@ def test_the_timeout_of_an_earlier_registration_is_not_that_of_the_next_gang_of_
     unregistered_rm.expect_when_due(*expiry, seconds=limit.seconds, since=partial.since)
 
 
+@requirement("SI-GANG-031")
+def test_the_timeout_of_a_removed_gang_is_not_that_of_the_next_gang_of_its_id(
+    rm: ResourceManager,
+) -> None:
+    limit = rm.short_limit(3.0)  # long enough for two gangs
+    removed = rm.has_partial_gang(style=HARD, limit=limit)
+    expiry = expiry_of(removed.gang)
+    rm.stays_quiet(window=min(limit.seconds / 2, _CLEARLY))
+
+    rm.has_removed(removed.gang)
+    for placeholder in removed.placeholders:
+        rm.decommissions(placeholder.node)
+    rm.passes_over(*expiry)
+    partial = rm.has_partial_gang(removed.gang, style=HARD, limit=limit)
+
+    rm.expect_when_due(*expiry, seconds=limit.seconds, since=partial.since)
+
+
 @of_each_style
 @requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:
@@ -147,6 +165,26 @@ def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(ask), ApplicationUpdated(partial.gang, state=COMPLETED))
     with rm.control("an equal ask of another application is allocated"):
         rm.expect(Allocated(rm.asks(rm.has_application())))
+
+
+@requirement("SI-GANG-034")
+def test_an_ask_that_comes_while_a_gang_of_style_hard_fails_is_not_allocated(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    with rm.confirming_nothing():
+        rm.has_begun_to_expire(partial)
+        rm.settles()
+        for _ in range(2):
+            rm.has_node(memory=1)
+        ask = rm.asks(partial.gang)
+        with rm.control("an equal ask of another application is allocated"):
+            rm.expect(Allocated(rm.asks(rm.has_application())))
+        rm.expect_none(Allocated(ask))
+        rm.confirms_everything()
+
+    rm.expect_failure(partial.gang)
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-GANG-034")

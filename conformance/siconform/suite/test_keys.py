@@ -65,6 +65,22 @@ def test_the_key_of_an_ended_allocation_serves_again_or_is_rejected(rm: Resource
     rm.expect(Allocated(rm.asks(app, memory=10)))
 
 
+@requirement("SI-ASK-001", "SI-ASK-028")
+def test_the_key_of_an_allocation_that_ended_with_its_application_serves_again_or_is_rejected(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    removed = rm.has_application()
+    ended = rm.has_allocation(removed, memory=10)
+    rm.has_removed(removed)
+    app = rm.has_application()
+
+    again = rm.asks(app, key=ended.key, memory=10)
+
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    rm.records("an ask with the key of an allocation of a removed application", received)
+
+
 @requirement("SI-ALLOC-008")
 def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

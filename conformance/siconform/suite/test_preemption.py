@@ -6,6 +6,7 @@ from siconform.marks import real_clock, requirement
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.queue_configurations import queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import TASK_GROUP
 from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
@@ -96,6 +97,37 @@ def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
     spared = [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(5)]
     victim = rm.has_allocation(taker, policy=MAY_NOT_PREEMPT)
     spared += [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(4)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    first = rm.claims(entitled)
+    release = rm.sees_preemption_of(*spared, victim, by=first)
+    rm.agrees(release, Released(identity=victim.identity))
+    rm.expect(Allocated(first))
+
+    rm.claims(entitled)
+    rm.sees_no_preemption_of(*spared)
+
+
+@requirement("SI-PRE-003")
+def test_a_placeholder_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    victim = rm.has_allocation(taker, policy=MAY_NOT_PREEMPT)
+    gang = rm.has_gang(members=8, memory=1, queue=TAKING_QUEUE)
+    asks = [
+        rm.asks(
+            gang,
+            resources=gang.member,
+            task_group=TASK_GROUP,
+            placeholder=True,
+            policy=OPTED_OUT,
+        )
+        for _ in range(8)
+    ]
+    with rm.precondition("the placeholders of a gang are allocated"):
+        spared = [rm.expect(Allocated(ask, placeholder=True)) for ask in asks]
+    spared.append(rm.has_allocation(gang, policy=OPTED_OUT))  # keeps the gang from waiting
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
     first = rm.claims(entitled)

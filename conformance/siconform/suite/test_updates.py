@@ -17,7 +17,8 @@ from siconform.protocol.notifications import Allocated, AllocationRejected, Rele
 from siconform.protocol.queue_configurations import queue_with_limits
 from siconform.protocol.snapshot_facts import ApplicationSeen, NodeSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.gangs import QUOTA_QUEUE, replaced
+from siconform.rm.steps.gang_timeouts import expiry_of
+from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, replaced
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 Ends = Callable[[ResourceManager, Allocated], None]
@@ -403,3 +404,20 @@ def test_what_replaces_an_updated_placeholder_holds_its_own_amount(rm: ResourceM
     rm.withdraws(one_more)
     rm.still_holds(real)
     rm.expect(Allocated(rm.asks(app, memory=10 - free), node=node))
+
+
+@requirement("SI-GANG-031")
+def test_the_update_of_a_placeholder_does_not_restart_the_timeout(rm: ResourceManager) -> None:
+    rm.has_updates_of_allocations()
+    limit = rm.short_limit(3.0)
+    partial = rm.has_partial_gang(style=HARD, limit=limit)
+    rm.stays_quiet(window=min(limit.seconds / 2, 5.0))
+
+    before_the_update = rm.now()
+    rm.has_updated(partial.placeholders[0], memory=1)
+
+    rm.expect_between(
+        *expiry_of(partial.gang),
+        earliest=partial.since + limit.seconds,
+        latest=before_the_update + limit.seconds,
+    )

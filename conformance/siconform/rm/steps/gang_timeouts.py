@@ -22,6 +22,7 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
+from siconform.rm.steps.applications import DEFAULT_USER
 from siconform.rm.steps.gangs import GangSteps, timed_out
 from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
@@ -72,6 +73,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         memory: int = 2,
         node_memory: int | None = None,
         queue: str | None = None,
+        user: str = DEFAULT_USER,
         style: str | None = None,
         limit: Limit | None = None,
     ) -> PartialGang:
@@ -87,7 +89,13 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
             self.has_node(memory=memory if node_memory is None else node_memory)
         self.has_node(memory=memory, vcore=0)
         gang = self.has_gang(
-            application, members=members, memory=memory, queue=queue, style=style, limit=limit
+            application,
+            members=members,
+            memory=memory,
+            queue=queue,
+            user=user,
+            style=style,
+            limit=limit,
         )
         since = self.now()
         asks = self.asks_placeholders(gang)

@@ -22,6 +22,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.requests import Amounts
 from siconform.rm.steps.allocations import ASK_AMOUNTS
+from siconform.rm.steps.applications import DEFAULT_USER
 from siconform.rm.steps.basic import BasicSteps
 
 GANG_QUEUE: Final = "root.fifo"  # a queue with the FIFO policy gangs need
@@ -76,6 +77,7 @@ class GangSteps(BasicSteps, ABC):
         members: int = 1,
         memory: int = 2,
         queue: str | None = None,
+        user: str = DEFAULT_USER,
         style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
@@ -85,6 +87,7 @@ class GangSteps(BasicSteps, ABC):
         handle = self.submits_application(
             application,
             queue=leaf,
+            user=user,
             placeholders={name: members * amount for name, amount in member.items()},
             gang_style=self.spelled(style),
             timeout_ms=self._unhurried_ms() if limit is None else limit.timeout_ms,
@@ -118,6 +121,7 @@ class GangSteps(BasicSteps, ABC):
         members: int = 1,
         memory: int = 2,
         queue: str | None = None,
+        user: str = DEFAULT_USER,
         style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
@@ -127,7 +131,13 @@ class GangSteps(BasicSteps, ABC):
         """
         with precondition("a gang application is accepted"):
             gang = self.submits_gang(
-                application, members=members, memory=memory, queue=queue, style=style, limit=limit
+                application,
+                members=members,
+                memory=memory,
+                queue=queue,
+                user=user,
+                style=style,
+                limit=limit,
             )
             self.expect_accepted(gang, is_again=application is not None)
         return gang

@@ -45,6 +45,12 @@ class PrerequisiteSteps(BasicSteps):
         """Given: nodes can have resources occupied by others; else not applicable."""
         self._has_words(Capability.OCCUPIED_RESOURCE, "occupied resource of a node")
 
+    def has_updates_of_allocations(self) -> None:
+        """Given: the amount of a live allocation can be changed; else not applicable."""
+        revision = self.connection.revision
+        if revision.can(Capability.ASKS_APART):
+            raise NotOffered(f"SI {revision} has no updates of live allocations")
+
     def has_foreign_allocations(self) -> None:
         """Given: foreign allocations can be reported, and count; else not applicable."""
         revision = self.connection.revision
