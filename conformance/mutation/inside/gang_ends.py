@@ -1,6 +1,6 @@
 """Mutants of the ends of gangs, by timeout, without use or with their nodes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from sireference.core import application_lifecycle, asks, nodes
@@ -125,19 +125,3 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(nodes.decommission, decommission)
     patch.instead_of(application_lifecycle.settle, settle)
-
-
-@mutant(
-    "asks-of-failing-gangs-are-served",
-    "Asks that come while a gang of style hard fails are allocated.",
-    breaks=("SI-GANG-034",),
-)
-@instead_of(asks.objections)
-def _(
-    patch: Patch, original: Callable[..., Iterator[str]], partition: Any, application: Any, ask: Any
-) -> Iterator[str]:
-    for objection in original(partition, application, ask):
-        if objection.endswith("is failing"):
-            patch.fires()
-        else:
-            yield objection

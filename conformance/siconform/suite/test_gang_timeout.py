@@ -168,26 +168,6 @@ def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
 
 
 @requirement("SI-GANG-034")
-def test_an_ask_that_comes_while_a_gang_of_style_hard_fails_is_not_allocated(
-    rm: ResourceManager,
-) -> None:
-    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
-    with rm.confirming_nothing():
-        rm.has_begun_to_expire(partial)
-        rm.settles()
-        for _ in range(2):
-            rm.has_node(memory=1)
-        ask = rm.asks(partial.gang)
-        with rm.control("an equal ask of another application is allocated"):
-            rm.expect(Allocated(rm.asks(rm.has_application())))
-        rm.expect_none(Allocated(ask))
-        rm.confirms_everything()
-
-    rm.expect_failure(partial.gang)
-    rm.expect_none(Allocated(ask))
-
-
-@requirement("SI-GANG-034")
 def test_a_gang_of_style_hard_fails_even_if_its_id_was_that_of_a_soft_one(
     rm: ResourceManager,
 ) -> None:
