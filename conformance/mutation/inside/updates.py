@@ -287,10 +287,9 @@ def _(patch: Patch) -> None:
     breaks=("SI-ALLOC-012",),
 )
 @instead_of(updates.change)
-def _(
-    patch: Patch, original: Original, partition: Any, live: Any, ask: Any, now: float, *rest: Any
-) -> list[Effect]:
-    effects = original(partition, live, ask, now, *rest)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, live, *rest)
+    _ask, now, *_ = rest
     if live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
         patch.fires()
         effects += allocation_end.end(partition, live, live.open_release, now)

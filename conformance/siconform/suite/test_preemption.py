@@ -320,3 +320,17 @@ def test_an_update_of_a_victim_does_not_end_it(rm: ResourceManager) -> None:
 
         rm.confirms_everything()
     rm.expect(Allocated(ask))
+
+
+@requirement("SI-PRE-002")
+def test_a_victim_holds_its_capacity_on_a_node_that_is_updated(rm: ResourceManager) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
+        rm.updates_node(taken.node, memory=10, vcore=20)
+        rm.expect_nothing_allocated(Allocated(ask))
+
+        rm.confirms_everything()
+    rm.expect(Allocated(ask))
