@@ -131,7 +131,8 @@ def test_more_of_a_third_type_serves_what_had_no_capacity(
 ) -> None:
     node = rm.has_node(resources={"memory": 10, "vcore": 10, **before})
     app = rm.has_application()
-    waiting = rm.has_waiting_ask(app, resources={"memory": 1, "vcore": 1, "gpu": 2})
+    two = {"memory": 1, "vcore": 1, "gpu": 2}
+    waiting = rm.has_ask_left_alone(app, "the types of a node", resources=two)
 
     rm.updates_node(node, resources={"memory": 10, "vcore": 10, "gpu": 2})
 
