@@ -1,6 +1,7 @@
 """Foreign allocations on nodes: where they count, and what ends them."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from sireference.core.model import (
     Release,
     ReleasedAllocation,
 )
+from sireference.core.resources import Resource
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.states import NodeState, TerminationType
 
@@ -305,3 +307,48 @@ def _(patch: Patch, original: Original, rm: Any, foreign: Any, now: float) -> li
             if held.foreign.take_away(foreign.key) is not None:
                 patch.fires()
     return effects
+
+
+def _counted_up_to_the_capacity(
+    patch: Patch, original: Callable[..., Any], held: Any, foreign: Any, node: Any
+) -> Any:
+    gained = original(held, foreign, node)
+    uncounted = {name: -amount for name, amount in node.free.amounts.items() if amount < 0}
+    if uncounted:
+        patch.fires()
+        node.unbook(Resource(uncounted))
+    return gained
+
+
+mutant(
+    "foreign-counts-up-to-the-capacity",
+    "A foreign allocation is counted on its node only as far as that has capacity.",
+    breaks=("SI-FOR-002",),
+)(instead_of(ForeignAllocations.put)(_counted_up_to_the_capacity))
+
+
+@mutant(
+    "third-types-of-foreign-ignored",
+    "Of a foreign allocation only memory and vcores count.",
+    breaks=("SI-FOR-002",),
+)
+@instead_of(ForeignAllocations.put)
+def _(patch: Patch, original: Callable[..., Any], held: Any, foreign: Any, node: Any) -> Any:
+    counted = {name: foreign.resource.amounts.get(name, 0) for name in ("memory", "vcore")}
+    if set(foreign.resource.amounts) - set(counted):
+        patch.fires()
+    return original(held, replace(foreign, resource=Resource(counted)), node)
+
+
+@mutant(
+    "foreign-stays-on-a-draining-node",
+    "The release of a foreign allocation on a draining node is ignored.",
+    breaks=("SI-FOR-003",),
+)
+@instead_of(foreign_allocations.release)
+def _(patch: Patch, original: Original, partition: Any, key: str, *rest: Any) -> list[Effect]:
+    node = partition.foreign.nodes.get(key)
+    if node is not None and node.state is NodeState.DRAINING:
+        patch.fires()
+        return []
+    return original(partition, key, *rest)

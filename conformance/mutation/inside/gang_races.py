@@ -374,3 +374,43 @@ def _without_parked(patch: Patch, pending: Iterable[Any], subject: Any) -> list[
     if len(others) < len(meant):
         patch.fires()
     return others
+
+
+def _places_beyond_capacity(patch: Patch, when: Callable[[Any, Any, Any], bool]) -> None:
+    """Place a real ask on the node of its placeholder in this case, although it does not fit."""
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements.by_placeholder.get(gone)
+        fits = pending is None or pending.ask.resource.fits(gone.node.free)
+        if fits or not when(partition, pending, gone):
+            return original(partition, gone, now)
+        patch.fires()
+        partition.replacements.resume(gone)
+        return allocations.make(partition, pending, gone.node, now)
+
+    patch.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "grown-real-ask-placed-without-capacity",
+    "A real ask that grew during its replacement goes to that node even if it does not fit.",
+    breaks=("SI-GANG-025",),
+)
+def _(patch: Patch) -> None:
+    updated: set[str] = set()
+
+    def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
+        updated.add(ask.key)
+        original(pending, earlier, ask)
+
+    patch.quietly().instead_of(PendingAsks.replace, put)
+    _places_beyond_capacity(patch, lambda _partition, pending, _: pending.ask.key in updated)
+
+
+@mutant(
+    "real-ask-placed-over-foreign",
+    "A real ask replaces its placeholder even if a foreign allocation took the capacity meanwhile.",
+    breaks=("SI-FOR-005",),
+)
+def _(patch: Patch) -> None:
+    _places_beyond_capacity(patch, lambda held, _, gone: bool(held.foreign.on(gone.node)))

@@ -375,3 +375,56 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(applications.remove, remove)
     patch.instead_of(asks.add, add)
+
+
+@_mutant(
+    "node-by-the-rm-is-not-binding",
+    "A pending ask that comes again with a node is updated, and may be placed on another node.",
+    breaks=("SI-ASK-031",),
+)
+@instead_of(updates.place)
+def _(
+    patch: Patch, _original: Callable[..., Any], partition: Any, pending: Any, record: Any, _: float
+) -> Any:
+    patch.fires()
+    partition.asks.replace(pending, record.ask)
+    return []
+
+
+@_mutant(
+    "placeholder-placed-by-the-rm-is-real",
+    "A pending placeholder that comes again with a node is a regular allocation.",
+    breaks=("SI-ASK-031",),
+)
+@instead_of(updates.place)
+def _(
+    patch: Patch,
+    original: Callable[..., Any],
+    partition: Any,
+    pending: Any,
+    record: Any,
+    *rest: Any,
+) -> Any:
+    if record.ask.is_placeholder:
+        patch.fires()
+        record = replace(record, ask=replace(record.ask, placeholder=False))
+    return original(partition, pending, record, *rest)
+
+
+@_mutant(
+    "updated-asks-pass-their-quota",
+    "A pending ask that was updated is allocated beyond the quota of its queue.",
+    breaks=("SI-ASK-011",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
+    partition = rm.partitions.get(partition_name(ask.partition))
+    is_update = partition is not None and updates.of_pending(partition, ask) is not None
+    received = original(rm, ask, now)
+    pending = updates.of_pending(partition, ask) if is_update else None
+    if pending is not None and pending.ask_group is not None:
+        node = partition.node_index.find(pending.ask_group.profile, ask.resource)
+        if node is not None and not pending.application.can_take(ask.resource):
+            patch.fires()
+            received += allocations.make(partition, pending, node, now)
+    return received

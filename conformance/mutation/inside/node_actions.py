@@ -12,7 +12,8 @@ from sireference.core.model import (
     ReleasedAllocation,
     UpdateNodes,
 )
-from sireference.core.resources import NOTHING
+from sireference.core.preemption import cycle
+from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
@@ -379,3 +380,70 @@ def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -
         patch.fires()
         foreign.take_away(key)
     return original(partition, node, *rest)
+
+
+@mutant(
+    "update-frees-what-is-being-released",
+    "After an update of its node, what the scheduler is releasing there is counted no more.",
+    breaks=("SI-GANG-020", "SI-PRE-002"),
+)
+def _(patch: Patch) -> None:
+    forgotten: set[Any] = set()
+
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        effects = original(partition, node, info, now)
+        if info.action is not NodeAction.UPDATE:
+            return effects
+        for live in partition.allocations.on(node).values():
+            if live.open_release is not None and live not in forgotten:
+                patch.fires()
+                forgotten.add(live)
+                node.unbook(live.record.ask.resource)
+                live.application.quotas.unbook(live.record.ask.resource)
+        if node.state is NodeState.SCHEDULABLE:
+            partition.node_index.capacity_freed(node)
+        return effects + cycle.look_again(partition, node, now)
+
+    def unbook(original: Callable[..., None], partition: Partition, live: Any, why: Any) -> None:
+        original(partition, live, why)
+        if live in forgotten:
+            live.node.book(live.record.ask.resource)
+            live.application.quotas.book(live.record.ask.resource)
+
+    patch.instead_of(nodes.change, change)
+    patch.quietly().instead_of(Partition.unbook, unbook)
+
+
+@mutant(
+    "updates-of-draining-nodes-ignored",
+    "The update of a draining node is ignored.",
+    breaks=("SI-NODE-017", "SI-NODE-018"),
+)
+@instead_of(nodes.change)
+def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -> list[Effect]:
+    info, _now = rest
+    if node.state is NodeState.DRAINING and info.action is NodeAction.UPDATE:
+        patch.fires()
+        return []
+    return original(partition, node, *rest)
+
+
+@mutant(
+    "update-of-third-types-ignored",
+    "The update of a node changes its memory and vcores only.",
+    breaks=("SI-NODE-017",),
+)
+@instead_of(nodes.change)
+def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -> list[Effect]:
+    info, now = rest
+    if info.action is NodeAction.UPDATE and info.capacity is not None:
+        both = ("memory", "vcore")
+        kept = {name: n for name, n in node.capacity.amounts.items() if name not in both}
+        changed = {name: n for name, n in info.capacity.amounts.items() if name in both}
+        capacity = Resource({**kept, **changed})
+        if capacity != info.capacity:
+            patch.fires()
+        info = replace(info, capacity=capacity)
+    return original(partition, node, info, now)

@@ -13,6 +13,7 @@ from sireference.core.model import (
     RejectedAllocation,
     RejectedNode,
 )
+from sireference.core.resources import Resource
 from sireference.core.state.quota import Quota, Quotas
 from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import NodeAction, NodeState
@@ -359,4 +360,20 @@ def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) ->
             if known is not None:
                 patch.fires()
                 known.node.book(allocation.ask.resource)
+    return effects
+
+
+@mutant(
+    "existing-count-up-to-the-capacity",
+    "An existing allocation is counted on its node only as far as that has capacity.",
+    breaks=("SI-REC-013",),
+)
+@instead_of(recovery.recover)
+def _(patch: Patch, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+    effects = original(partition, record, now)
+    node = partition.nodes[record.node_id]
+    uncounted = {name: -amount for name, amount in node.free.amounts.items() if amount < 0}
+    if uncounted:
+        patch.fires()
+        node.unbook(Resource(uncounted))
     return effects

@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import snapshot, updates
+from sireference.core import allocation_end, recovery, snapshot, updates
 from sireference.core.gang import timeout
 from sireference.core.model import Effect, NewAllocation, RejectedAllocation, ReleasedAllocation
-from sireference.core.resources import NOTHING
+from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.state.user_quota import UserQuota
@@ -274,3 +274,55 @@ def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -
         gang.stop_timer()
         timeout.watch(partition, live.application, now=rest[1])
     return effects
+
+
+@_mutant(
+    "updates-of-recovered-allocations-ignored",
+    "The update of an allocation that was recovered is silently ignored.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[tuple[str, str]] = set()
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        recovered.add((partition.rm_id, record.identity))
+        return original(partition, record, now)
+
+    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        if (partition.rm_id, live.record.identity) in recovered:
+            patch.fires()
+            return []
+        return original(partition, live, *rest)
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    patch.instead_of(updates.change, change)
+
+
+@_mutant(
+    "updated-victims-end-unconfirmed",
+    "The update of a preempted allocation ends it before the RM confirms its release.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(updates.change)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, live, *rest)
+    _ask, now, *_ = rest
+    if live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+        patch.fires()
+        effects += allocation_end.end(partition, live, live.open_release, now)
+    return effects
+
+
+@_mutant(
+    "updates-count-up-to-the-capacity",
+    "The update of an allocation is counted on its node only as far as that has capacity.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(Partition.resize)
+def _(patch: Patch, original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+    shrinks = original(held_in, live, resource)
+    uncounted = {name: -amount for name, amount in live.node.free.amounts.items() if amount < 0}
+    if uncounted:
+        patch.fires()
+        live.node.unbook(Resource(uncounted))
+    return shrinks

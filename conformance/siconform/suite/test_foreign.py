@@ -69,6 +69,48 @@ def test_a_foreign_allocation_of_another_kind_holds_its_new_amount(rm: ResourceM
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
+@requirement("SI-FOR-002")
+def test_a_foreign_allocation_beyond_its_node_frees_only_what_is_not_held_then(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=25)
+
+    rm.has_foreign(node, key=foreign, memory=6)
+
+    rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+    rm.expect_none(Allocated(rm.asks(app, memory=1)))
+
+
+@requirement("SI-FOR-002")
+def test_a_foreign_allocation_holds_its_last_amount_of_every_type(rm: ResourceManager) -> None:
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=1)
+
+    rm.reports_foreign(node, key=foreign, resources={"memory": 1, "vcore": 1, "gpu": 2})
+
+    waiting = rm.asks(app, resources={"memory": 1, "vcore": 1, "gpu": 1})
+    rm.expect_none(Allocated(waiting))
+    rm.reports_foreign(node, key=foreign, resources={"memory": 1, "vcore": 1, "gpu": 1})
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-FOR-003")
+def test_a_foreign_allocation_released_on_a_draining_node_is_gone(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=6)
+    waiting = rm.has_waiting_ask(app, memory=10)
+    rm.drains(node)
+
+    rm.releases_foreign(foreign)
+
+    rm.undrains(node)
+    rm.is_served(waiting, node=node)
+
+
 @requirement("SI-FOR-003")
 def test_a_release_by_key_without_application_ends_a_foreign_allocation(
     rm: ResourceManager,
@@ -168,6 +210,23 @@ def test_a_foreign_allocation_is_taken_on_a_draining_node(rm: ResourceManager) -
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-FOR-005")
+def test_a_real_ask_does_not_replace_its_placeholder_beyond_a_foreign_allocation(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+    node = replacement.placeholder.node
+
+    foreign = rm.has_foreign(node, memory=2)
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(replacement.real), AllocationRejected(foreign))
+    rm.releases_foreign(foreign)
+    rm.is_served(replacement.real, node=node)
 
 
 @requirement("SI-FOR-006")

@@ -189,6 +189,38 @@ def test_an_ask_sent_again_during_its_replacement_is_served_as_sent_last(
     rm.expect_none(Allocated(replacement.real))
 
 
+@requirement("SI-GANG-020")
+def test_a_placeholder_in_replacement_holds_its_capacity_on_a_node_that_is_updated(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+
+    rm.updates_node(replacement.placeholder.node, memory=5)
+
+    other = rm.asks(rm.has_application(), memory=4)
+    rm.expect_none(Allocated(replacement.real), Allocated(other))
+    with rm.control("after the confirmation the real allocation comes"):
+        rm.confirms(replacement.release)
+        rm.expect(Allocated(replacement.real))
+
+
+@requirement("SI-GANG-025")
+def test_a_real_ask_that_grew_during_its_replacement_waits_for_capacity(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+
+    grown = rm.has_asked_again(replacement.real, memory=6)
+    rm.confirms(replacement.release)
+
+    as_it_was = rm.receive_if_any(Allocated(grown, resource=gang.member))
+    rm.needs_some([] if as_it_was else placeholders, of="to update what is being placed")
+    rm.expect_none(Allocated(grown))
+    rm.is_served(grown, node=rm.registers_node(memory=6))
+
+
 @waits
 @requirement("SI-APP-028", "SI-APP-029", "SI-GANG-046")
 def test_a_second_wait_is_as_long_as_the_first(rm: ResourceManager) -> None:

@@ -6,6 +6,7 @@ lifecycle (C-51), or be rejected. Updates of live allocations are in ``test_upda
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import (
@@ -17,7 +18,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
-from siconform.rm.steps.gangs import TASK_GROUP, replaced
+from siconform.rm.steps.gangs import QUOTA_QUEUE, TASK_GROUP, replaced
 from siconform.rm.steps.preemption import (
     MAY_NOT_PREEMPT,
 )
@@ -293,6 +294,59 @@ def test_a_pending_ask_that_comes_again_with_a_node_is_placed_there(rm: Resource
     rm.expect_none(elsewhere)
     rm.expect_at_most(1, Allocated(ask))
     rm.still_holds(placed)
+
+
+@pytest.mark.parametrize("fuller", [True, False], ids=["the fuller node", "the emptier node"])
+@requirement("SI-ASK-031")
+def test_a_pending_ask_that_comes_again_with_a_node_goes_to_no_other(
+    rm: ResourceManager, *, fuller: bool
+) -> None:
+    used = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=4, node=used)
+    empty = rm.has_node(memory=10)
+    ask = rm.has_pending_ask(app, memory=20)
+
+    node, left = (used, 10) if fuller else (empty, 6)
+    rm.places(ask, node, memory=4)
+
+    beyond = rm.asks(app, memory=left + 1)
+    rm.expect_none(Allocated(ask, node=AnotherThan(node)), Allocated(beyond))
+    rm.withdraws(beyond)
+    rm.expect(Allocated(rm.asks(app, memory=left)))
+
+
+@requirement("SI-ASK-031")
+def test_a_pending_placeholder_that_comes_again_with_a_node_is_a_placeholder(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    node = rm.has_node(memory=2, draining=True)
+    gang = rm.has_gang(memory=2)
+    ask = rm.asks_placeholder(gang)
+    rm.is_pending(ask)
+
+    placeholder = rm.places(ask, node, memory=2)
+    rm.undrains(node)
+
+    real = rm.asks_member(gang)
+    rm.expect(replaced(placeholder))
+    rm.expect(Allocated(real, node=node))
+
+
+@requirement("SI-ASK-011")
+def test_a_pending_ask_that_was_updated_waits_for_its_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    held = rm.has_allocation(app, memory=8)
+    ask = rm.has_pending_ask(app, memory=6)
+
+    again = rm.has_asked_again(ask, memory=4)
+
+    rm.expect_none(Allocated(again))
+    rm.releases(held)
+    rm.is_served(again)
 
 
 @requirement("SI-ALLOC-011")

@@ -95,6 +95,48 @@ def test_more_of_any_type_serves_what_had_no_capacity(rm: ResourceManager) -> No
     rm.is_served(waiting, node=node)
 
 
+@requirement("SI-NODE-018")
+def test_less_capacity_counts_once_its_node_is_undrained(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.drains(node)
+
+    rm.updates_node(node, memory=4)
+    rm.undrains(node)
+
+    with rm.control("an ask that fits the smaller node is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+    rm.expect_none(Allocated(rm.asks(app, memory=1)))
+
+
+@requirement("SI-NODE-017")
+def test_more_capacity_counts_once_its_node_is_undrained(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app = rm.has_application()
+    waiting = rm.has_waiting_ask(app, memory=6)
+    rm.drains(node)
+
+    rm.updates_node(node, memory=10)
+    rm.undrains(node)
+
+    rm.is_served(waiting, node=node)
+
+
+@pytest.mark.parametrize("before", [{}, {"gpu": 1}], ids=["none before", "less before"])
+@requirement("SI-NODE-017")
+def test_more_of_a_third_type_serves_what_had_no_capacity(
+    rm: ResourceManager, before: dict[str, int]
+) -> None:
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, **before})
+    app = rm.has_application()
+    two = {"memory": 1, "vcore": 1, "gpu": 2}
+    waiting = rm.has_ask_left_alone(app, "the types of a node", resources=two)
+
+    rm.updates_node(node, resources={"memory": 10, "vcore": 10, "gpu": 2})
+
+    rm.is_served(waiting, node=node)
+
+
 @requirement("SI-NODE-019")
 def test_a_node_that_shrinks_below_its_usage_may_lose_allocations(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)

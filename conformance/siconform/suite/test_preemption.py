@@ -337,3 +337,32 @@ def test_a_victim_frees_the_amount_it_was_updated_to(
         rm.expect(Allocated(rm.asks(entitled), node=node))
     one_more = rm.asks(entitled)
     rm.expect_none(Allocated(one_more))
+
+
+@requirement("SI-ALLOC-012")
+def test_an_update_of_a_victim_does_not_end_it(rm: ResourceManager) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        release = rm.sees_preemption_of(*taken.allocations, by=ask)
+        [victim] = [one for one in taken.allocations if one.identity == release.identity]
+        rm.has_updated(victim, resources={"memory": 1, "vcore": 2})
+        rm.expect_nothing_allocated(Allocated(ask))
+
+        rm.confirms_everything()
+    rm.expect(Allocated(ask))
+
+
+@requirement("SI-PRE-002")
+def test_a_victim_holds_its_capacity_on_a_node_that_is_updated(rm: ResourceManager) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
+        rm.updates_node(taken.node, memory=10, vcore=20)
+        rm.expect_nothing_allocated(Allocated(ask))
+
+        rm.confirms_everything()
+    rm.expect(Allocated(ask))

@@ -360,22 +360,24 @@ def test_a_recovered_allocation_beyond_the_quota_only_holds_back_new_ones(
     rm.is_served(waiting)
 
 
+@pytest.mark.parametrize(("sizes", "free"), [([12], 10), ([8, 8], 2)], ids=["one", "two"])
 @requirement("SI-REC-013")
 @disruptive
 def test_a_recovered_allocation_beyond_the_capacity_only_holds_back_new_ones(
-    rm: ResourceManager,
+    rm: ResourceManager, sizes: list[int], free: int
 ) -> None:
     app = rm.has_application()
     node = rm.new_name("node")
-    existing = rm.remembers_allocation(app, node, memory=12)
+    existing = tuple(rm.remembers_allocation(app, node, memory=size) for size in sizes)
 
-    rm.registers_node(node, memory=10, existing=(existing,))
+    rm.registers_node(node, memory=10, existing=existing)
 
     rm.expect(NodeAccepted(node))
-    waiting = rm.asks(app)
+    waiting = rm.asks(app, memory=free)
     rm.expect_none(Allocated(waiting))
-    rm.still_holds(existing)
+    rm.still_holds(existing[0])
     rm.is_served(waiting)
+    rm.expect_none(Allocated(rm.asks(app)))
 
 
 @requirement("SI-REC-014")

@@ -154,6 +154,37 @@ def test_each_amount_of_an_update_counts(rm: ResourceManager) -> None:
     rm.is_served(waiting, node=node)
 
 
+@requirement("SI-ALLOC-012")
+def test_an_update_of_a_recovered_allocation_counts(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    existing = rm.remembers_allocation(app, node, memory=2)
+    rm.adds_existing(existing)
+
+    rm.has_updated(existing, memory=8)
+
+    waiting = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(waiting))
+    rm.has_updated(existing, memory=1)
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-ALLOC-012")
+def test_an_allocation_beyond_its_node_holds_what_a_smaller_update_leaves(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_updated(rm.has_allocation(app, memory=2), memory=25)
+
+    rm.has_updated(allocation, memory=20)
+
+    waiting = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(waiting))
+    rm.has_updated(allocation, memory=6)
+    rm.is_served(waiting, node=node)
+
+
 def its_node_goes(rm: ResourceManager, allocation: Allocated) -> None:
     """Decommission the node of the allocation."""
     rm.decommissions(allocation.node)
