@@ -16,6 +16,7 @@ from siconform.protocol.notifications import (
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.foreign import STATIC_TAGS
 from siconform.rm.steps.gangs import QUOTA_QUEUE
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
 
@@ -214,8 +215,10 @@ def test_a_foreign_allocation_is_taken_on_a_draining_node(rm: ResourceManager) -
 
 @requirement("SI-FOR-005")
 def test_a_real_ask_does_not_replace_its_placeholder_beyond_a_foreign_allocation(
-    rm: ResourceManager,
+    unregistered_rm: UnregisteredRM,
 ) -> None:
+    rm = unregistered_rm  # yunikorn-core loses count here
+    rm.has_registered()
     rm.does_gang_scheduling()
     gang, placeholders = rm.has_complete_gang(memory=4)
     replacement = rm.has_open_replacement(gang, placeholders)
