@@ -52,7 +52,7 @@ class Row:
     def why(self) -> str:
         """Return the reason by which a page groups rows."""
         if self.entries:
-            return " ".join(entry.reason for entry in self.entries)
+            return " ".join(dict.fromkeys(entry.reason for entry in self.entries))
         return self.evaluated.reason or self.requirement.not_tested_on(self.side)
 
 
