@@ -189,9 +189,10 @@ class Evidence:
 def decisive(evidence: Iterable[Evidence]) -> Evidence | None:
     """Return the evidence that decides a requirement's verdict: the worst, or None.
 
-    A monitor whose precondition never held counts only if there is no other evidence.
+    A monitor whose precondition never held counts only if there is no other evidence. Of equals
+    that of the first test by name counts: tests end in any order.
     """
-    received = worst_first(evidence)
+    received = worst_first(sorted(evidence, key=lambda e: e.test))
     spoke = [e for e in received if not e.of_an_absent_precondition]
     return next(iter(spoke or received), None)
 
