@@ -16,6 +16,7 @@ from siconform.recording.history import Content, Exchange
 from siconform.recording.history_verdict import HistoryVerdict
 from siconform.verdicts import Verdict
 
+_RANKS: Final = list(Level)  # most binding first
 EXPECTED: Final = "expected"
 """The key of the last record of a history: the message that was expected but not received."""
 
@@ -38,10 +39,10 @@ class Counterexample:
         return len(sent), sum(_amounts(content) for content in sent)
 
     @property
-    def level(self) -> Level:
-        """The most binding level of its requirements; that of a law without any is MUST."""
-        levels = {catalogue()[identifier].level for identifier in self.requirements}
-        return next((level for level in Level if level in levels), Level.MUST)
+    def rank(self) -> int:
+        """The place of its most binding requirement's level; a law without any is as a MUST."""
+        levels = (catalogue()[identifier].level for identifier in self.requirements)
+        return min(map(_RANKS.index, levels), default=_RANKS.index(Level.MUST))
 
     def write(self, path: Path) -> None:
         """Write the history as JSON lines, with its verdict and the missing message."""
@@ -93,9 +94,8 @@ def violations(
                     evaluated.monitor, evaluated.violation, evaluated.requirements, until
                 )
             )
-    order = list(Level)
-    found = [one for one in found if one.level is not Level.MAY]
-    return sorted(found, key=lambda counterexample: order.index(counterexample.level))
+    binding = (one for one in found if one.rank < _RANKS.index(Level.MAY))
+    return sorted(binding, key=lambda counterexample: counterexample.rank)
 
 
 def smallest(counterexamples: Mapping[str, Counterexample]) -> list[Counterexample]:

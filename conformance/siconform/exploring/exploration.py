@@ -11,7 +11,6 @@ from hypothesis.errors import Flaky
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import run_state_machine_as_test
 
-from siconform.catalogue import Level
 from siconform.catalogue.features import Feature
 from siconform.exploring.counterexample import Counterexample, raised_for, smallest, violations
 from siconform.exploring.leak_check import REQUIREMENTS, Missing, ends_everything, fills_again
@@ -93,10 +92,9 @@ class Exploration:
 
     def counterexamples(self) -> list[Counterexample]:
         """Return the smallest counterexample of each name: most binding first, then first found."""
-        order = list(Level)
         return sorted(
             smallest(self._found),
-            key=lambda one: (order.index(one.level), one.name != self._first),
+            key=lambda one: (one.rank, one.name != self._first),
         )
 
     def evaluated(self) -> Exchange | None:
