@@ -24,6 +24,8 @@ from siconform.protocol.notifications import (
     ApplicationAccepted,
     ApplicationRejected,
 )
+from siconform.protocol.requests import ReleaseRequest
+from siconform.protocol.subjects import AllOf
 
 YES, NO = ApplicationAccepted("a"), ApplicationRejected("a", "no")
 STEADY = (*APPS_SYNCHRONISED, *ASKS_SYNCHRONISED)
@@ -107,6 +109,7 @@ CASES = (
         [
             *(LIMITED, ASK, allocated(), Later(2.1), ENDED),
             *(REMOVAL, APP, ASK, allocated(), released_by_rm("id", TIMEOUT), ENDED),
+            *(REMOVAL, APP, ASK, allocated(), ReleaseRequest(AllOf("a"), TIMEOUT), ENDED),
         ],
         [("but its application has none", [APP, ASK, allocated(), ENDED])],
     ),

@@ -20,7 +20,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
-from siconform.protocol.subjects import OneAllocation
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 _PER_SECOND: Final = 1000
@@ -74,6 +74,8 @@ class _Timeouts:
                 self._owners[identity] = name
             case ReleaseRequest(OneAllocation(identity=identity), Termination.TIMEOUT):
                 self._owners.pop(identity, None)  # what follows may answer the RM
+            case ReleaseRequest(AllOf(application=name), Termination.TIMEOUT):
+                self._is_unclear(name)
             case Released() as end:
                 return self._ends(end, entry.moment)
             case content:
