@@ -72,10 +72,8 @@ class _Timeouts:
                 self._is_unclear(name)
             case Allocated(identity=identity, application=name):
                 self._owners[identity] = name
-            case ReleaseRequest(OneAllocation(identity=identity), Termination.TIMEOUT):
-                self._owners.pop(identity, None)  # what follows may answer the RM
-            case ReleaseRequest(AllOf(application=name), Termination.TIMEOUT):
-                self._is_unclear(name)
+            case ReleaseRequest(subject, Termination.TIMEOUT):
+                self._may_be_answered(subject)
             case Released() as end:
                 return self._ends(end, entry.moment)
             case content:
@@ -91,6 +89,13 @@ class _Timeouts:
             return _evaluated(end.identity, owner, moment)
         rule = "applications_without_timeout_are_not_limited"
         return NO_FINDINGS if owner.timeout else {rule: ""}
+
+    def _may_be_answered(self, released: OneAllocation | AllOf) -> None:
+        """Leave out what the RM releases: its end may answer that with the same type."""
+        if isinstance(released, OneAllocation):
+            self._owners.pop(released.identity, None)
+        else:
+            self._is_unclear(released.application)
 
     def _is_unclear(self, name: str) -> None:
         if name in self._applications:
