@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -257,6 +258,13 @@ def test_missing_compiler_is_reported(folder: Path, monkeypatch: pytest.MonkeyPa
     assert done.stderr == "siconform: the protobuf compiler buf is not installed\n"
 
 
+def test_threads_find_the_compiler_without_sysconfig(monkeypatch: pytest.MonkeyPatch) -> None:
+    # both specifications of a diff are read at once, and the first use of sysconfig may raise then
+    monkeypatch.delattr(sysconfig, "get_path")
+
+    assert Path(buf.executable()).name == "buf"
+
+
 def test_revisions_need_no_compiler_or_buf(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -283,5 +291,5 @@ def test_process_exits_without_traceback(old: str, new: str, code: int, folder: 
         command, cwd=folder, capture_output=True, text=True, check=False
     )
 
+    assert "Traceback" not in done.stderr, done.stderr
     assert (done.returncode, done.stdout) == (code, "")
-    assert "Traceback" not in done.stderr

@@ -7,8 +7,11 @@ import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 PATIENCE = 60.0  # seconds; a specification takes about 0.05
+
+_SCRIPTS: Final = sysconfig.get_path("scripts")  # once: sysconfig is not safe among threads
 
 PLAIN_CONFIG = '{"version": "v2"}'  # prevents buf from using a buf.yaml of a parent folder
 
@@ -29,7 +32,7 @@ class Finding:
 
 def executable() -> str:
     """Return the path of buf in this Python environment or on the PATH."""
-    path = shutil.which("buf", path=sysconfig.get_path("scripts")) or shutil.which("buf")
+    path = shutil.which("buf", path=_SCRIPTS) or shutil.which("buf")
     if not path:
         raise NoCompiler(
             "the protobuf compiler buf is not installed: install the kit with it, in a checkout by "
