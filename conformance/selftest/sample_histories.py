@@ -184,6 +184,7 @@ ODD_AMOUNT = si_pb2.AllocationResponse()
 ODD_AMOUNT.CopyFrom(NAMED_AMOUNT)
 unknown_field(ODD_AMOUNT.new[0].resourcePerAlloc.resources["memory"], 9)
 ODD_ALLOCATION = si_pb2.AllocationResponse(new=[unknown_field(si_pb2.Allocation(), 7)])
+MISTYPED = si_pb2.AllocationResponse(new=[unknown_field(si_pb2.Allocation(), 1)])  # a string
 ODD_RELEASE = si_pb2.AllocationResponse(released=[unknown_field(si_pb2.AllocationRelease(), 3)])
 ODD_EVENT = unknown_field(si_pb2.EventRecord(), 4)
 ODD_RESPONSE = unknown_field(si_pb2.NodeResponse(), 9)

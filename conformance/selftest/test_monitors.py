@@ -226,11 +226,11 @@ def test_undeclared_enum_value_is_found_except_in_events() -> None:
     ends = si.AllocationResponse(released=[si.AllocationRelease(terminationType=99)])
     fine = si.AllocationResponse(released=[si.AllocationRelease(terminationType=si.TIMEOUT)])
 
-    found = result("every_field_is_declared", exchange_of([ends])).violation
+    found = result("every_field_has_its_type", exchange_of([ends])).violation
     assert found is not None
     assert "undeclared number 99 of si.v1.TerminationType" in found
     for message in (fine, si.EventRecord(type=99)):
-        assert result("every_field_is_declared", exchange_of([message])).violation is None
+        assert result("every_field_has_its_type", exchange_of([message])).violation is None
 
 
 @pytest.mark.parametrize("lacking", [Feature.QUOTAS, Feature.QUEUES])

@@ -76,6 +76,7 @@ def result(name: str, exchange: Exchange) -> MonitorResult:
 
 
 UNDECLARED = b"\xba\x3e\x00"  # field 999, empty
+MISTYPED = b"\x10\x01"  # field 2 of NodeRequest, a string, as a number
 RESERVED = b"\x0a\x00"  # field 1 of AllocationRequest, empty
 
 TYPES, KEYS = "other_types_of_the_rm_confirm", "no_key_names_two_things"
@@ -90,6 +91,12 @@ REGISTERED = (RegistrationRequested("rm"), RegistrationAnswered("rm", "OK", ""))
 @pytest.mark.parametrize(
     ("name", "parts", "violation"),
     [
+        ("every_field_of_the_rm_has_its_type", [NODE, APP, ASK, UNDECLARED], None),
+        (
+            "every_field_of_the_rm_has_its_type",
+            [NODE, MISTYPED],
+            "wrong wire type of field 2 in si.v1.NodeRequest",
+        ),
         ("every_field_of_the_rm_is_declared", [NODE, APP, ASK], None),
         (
             "every_field_of_the_rm_is_declared",
@@ -179,7 +186,7 @@ def test_bytes_of_the_rm_that_are_no_message_are_a_violation() -> None:
     exchange = history_of(NODE)
     unreadable = Unreadable(UpdateKind.NODES, "truncated")
     exchange.history.add("rm", [unreadable], sent_by_rm=True)
-    found = result("every_field_of_the_rm_is_declared", exchange)
+    found = result("every_field_of_the_rm_has_its_type", exchange)
     assert found.violation == "undecodable bytes: truncated"
 
 

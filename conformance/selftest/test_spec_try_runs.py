@@ -64,7 +64,7 @@ def test_renumbered_field_fails(trying: Try) -> None:
     done = trying((f"{rejected} 2;", f"{rejected} 3;"), only="SI-NODE-002 or SI-NODE-026")
 
     assert done.exit_code == 1, done.output
-    assert "SI-WIRE-006 MUST  Every field sent" in done.stdout
+    assert "SI-WIRE-017 SHOULD  Messages have only fields" in done.stdout
     assert "undeclared field 2 in si.v1.RejectedNode" in done.stdout
     assert ", 0 can no longer be sent" in done.stdout
 

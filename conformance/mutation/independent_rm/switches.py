@@ -47,7 +47,7 @@ PERMITTED: Final = {
     "partition-empty": "Leaves the partition out.",
 }
 MUTANTS: Final = {
-    "unknown-fields": "SI-WIRE-006: field 500 in each message.",
+    "unknown-fields": "SI-WIRE-017: field 500 in each message.",
     "third-unconfirmed": "SI-REL-008: does not confirm the third release of a message.",
     "previous-type": "SI-REL-008: confirms with the type of the confirmation before.",
     "second-restart-loses-flag": "SI-REC-010: no placeholder flag from the second restart on.",

@@ -101,7 +101,7 @@ def _(
 @mutant(
     "states-on-the-allocation-stream",
     "States of applications are sent on the allocation stream, in an unknown field.",
-    breaks=("SI-WIRE-006",),
+    breaks=("SI-WIRE-017",),
 )
 def _(patch: Patch) -> None:
     def method_of(original: Callable[..., str], self: Codec, answer: Answer) -> str:

@@ -24,7 +24,7 @@ _row(
 @_mutant(
     "registration-answered-with-more",
     "The empty response to a registration has a field.",
-    breaks=("SI-WIRE-006", "SI-REG-001"),
+    breaks=("SI-WIRE-017", "SI-REG-001"),
 )
 def _(response: si.RegisterResourceManagerResponse) -> None:
     response.MergeFromString(_UNKNOWN_FIELD)

@@ -24,7 +24,7 @@ _FIELD_100: Final = b"\xa0\x06\x01"
 @rm_mutant(
     "rm-sends-an-undeclared-field",
     "Nodes have a field that no revision declares.",
-    breaks=("SI-WIRE-006",),
+    breaks=("SI-WIRE-017",),
 )
 def _(patch: Patch) -> None:
     def extended(method: str, message: Any) -> bool:

@@ -1,9 +1,11 @@
-"""Permitted variants of how calls are served: closed connections, gzip, limits, pings."""
+"""Permitted variants of how calls are served: closed connections, gzip, limits, own fields."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 import grpc
+from sireference.codec.codec import Codec
 from sireference.shell.server import Server
 
 from mutation.inside import Patch
@@ -13,6 +15,7 @@ from mutation.mutant import variant
 _SECOND: Final = 1000  # milliseconds
 _KIB: Final = 1024  # bytes
 _LONG: Final = 3600 * _SECOND
+_OWN_FIELD: Final = b"\xa0\x1f\x01"  # number 500, as a varint
 
 
 def _serves_with(patch: Patch, *options: tuple[str, int], **more: Any) -> None:
@@ -79,3 +82,20 @@ def _(patch: Patch) -> None:
 def _(response: si.AllocationResponse) -> None:
     for new in response.new:
         new.allocationTags["scheduler.example/zone"] = "a"
+
+
+@variant(
+    "fields-of-its-own",
+    "Each message, and each element in it, has a field that no revision declares.",
+    departs_from=("SI-WIRE-017",),
+)
+def _(patch: Patch) -> None:
+    def extended(original: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[Any]:
+        for message in original(*arguments):
+            lists = [value for field, value in message.ListFields() if field.is_repeated]
+            for part in (message, *chain.from_iterable(lists)):
+                part.MergeFromString(_OWN_FIELD)
+            patch.fires()
+            yield message
+
+    patch.instead_of(Codec.responses, extended)

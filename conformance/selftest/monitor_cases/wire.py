@@ -6,6 +6,7 @@ from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
     ALLOCATION,
     ASK,
+    MISTYPED,
     NAMED_AMOUNT,
     ODD_ALLOCATION,
     ODD_AMOUNT,
@@ -29,14 +30,22 @@ from siwire.r2023_12 import si_pb2
 
 CASES = (
     Case(
+        "every_field_has_its_type",
+        [ALLOCATION, NAMED_AMOUNT, ODD_ALLOCATION],
+        [ASK],
+        [
+            ("wrong wire type of field 1 in si.v1.Allocation", [MISTYPED]),
+            ("undecodable", [Unreadable(UpdateKind.NODES, "what?")]),
+        ],
+    ),
+    Case(
         "every_field_is_declared",
-        [ALLOCATION, NAMED_AMOUNT],
+        [ALLOCATION, NAMED_AMOUNT, MISTYPED],
         [ASK],
         [
             ("7 in si.v1.Allocation", [ODD_ALLOCATION]),
             ("9 in si.v1.Quantity", [ODD_AMOUNT]),
             ("9 in si.v1.NodeResponse", [ODD_RESPONSE]),
-            ("undecodable", [Unreadable(UpdateKind.NODES, "what?")]),
         ],
     ),
     Case(

@@ -14,7 +14,7 @@ from siconform.doctor.revision import NAME, si
 
 CHANGES: Final[dict[str, Change]] = {}
 _FOREIGN: Final = "foreign"  # the tag of a foreign allocation
-_UNKNOWN_FIELD: Final = b"\xa8\x3f\x01"  # number 1013, as a varint
+_NODE_AS_NUMBER: Final = b"\x40\x01"  # field 8, a string, as a varint
 _OPEN: Final = """
 partitions:
   - name: default
@@ -44,10 +44,10 @@ def _variant(name: str, summary: str) -> Maker:
     return _makes(Change(name, summary, revision=NAME, is_variant=True))
 
 
-@_mutant("unknown-fields-sent", "An allocation has an unknown field.", breaks=("SI-WIRE-006",))
+@_mutant("wrong-type-sent", "The node of an allocation has a number, too.", breaks=("SI-WIRE-006",))
 def _(response: si.AllocationResponse) -> None:
     for one in response.new:
-        one.MergeFromString(_UNKNOWN_FIELD)
+        one.MergeFromString(_NODE_AS_NUMBER)
 
 
 @_mutant(

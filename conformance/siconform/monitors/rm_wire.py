@@ -18,6 +18,7 @@ from siconform.monitors.monitor import (
 from siconform.monitors.restated import Placed, Updated
 from siconform.monitors.wire import (
     a_priority_is_sent_in_one_way,
+    every_field_has_its_type,
     every_field_is_declared,
     has_unknown,
     holds,
@@ -49,8 +50,13 @@ from siconform.recording.history import Entry
 _GAP: Final = ("si.v1.Allocation", 4)  # not declared, and not reserved in words either
 
 
+def every_field_of_the_rm_has_its_type() -> Evaluator:
+    """What the RM sends decodes as its type, and each enum number is a defined one."""
+    return every_field_has_its_type(Side.RM)
+
+
 def every_field_of_the_rm_is_declared() -> Evaluator:
-    """What the RM sends decodes as its type, without unknown fields or enum numbers."""
+    """What the RM sends has no fields that its revision does not declare."""
     return every_field_is_declared(Side.RM)
 
 
@@ -63,7 +69,8 @@ def the_rm_uses_no_reserved_number() -> Evaluator:
         if not has_unknown(message):
             return ""
         reserved = {p.DESCRIPTOR.full_name: _reserved(p.DESCRIPTOR) for p in parts(message)}
-        used = (f"{name} {n}" for name, n in unknown_numbers(message) if n in reserved[name])
+        unknown = ((part.full_name, number) for part, number in unknown_numbers(message))
+        used = (f"{name} {number}" for name, number in unknown if number in reserved[name])
         found = next(used, "")
         return violated_if(found, f"reserved number: {found}")
 
@@ -147,7 +154,10 @@ def _reserved(descriptor: Descriptor) -> frozenset[int]:
 
 MONITORS: Final = (
     Monitor(
-        every_field_of_the_rm_is_declared, ("SI-WIRE-006",), SENT_BY_RM, about_one_message=True
+        every_field_of_the_rm_has_its_type, ("SI-WIRE-006",), SENT_BY_RM, about_one_message=True
+    ),
+    Monitor(
+        every_field_of_the_rm_is_declared, ("SI-WIRE-017",), SENT_BY_RM, about_one_message=True
     ),
     Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",), SENT_BY_RM, about_one_message=True),
     Monitor(

@@ -1,9 +1,8 @@
-"""Rules about the wire format: only declared fields, no reserved numbers, required types set."""
+"""Rules about the wire format: declared types, no reserved numbers, required types set."""
 
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import cache
-from itertools import chain
 from typing import Any, Final
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor
@@ -27,17 +26,21 @@ from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
-def every_field_is_declared(by: Side = Side.SCHEDULER) -> Evaluator:
-    """What the target sends decodes as its type, without unknown fields or enum numbers.
+def every_field_has_its_type(by: Side = Side.SCHEDULER) -> Evaluator:
+    """What the target sends decodes as its type, and each enum number is a defined one.
 
     Empty messages are ignored, and so are the enum numbers of events, which are informative only.
+    A declared field of another wire type is kept by protobuf like an unknown one.
     """
 
     def evaluate_message(message: Message) -> EntryFinding:
         if not message.ByteSize():
             return NOTHING_TO_EVALUATE
-        undeclared = next(chain(_unknown(message), _undefined(message)), None)
-        return f"undeclared {undeclared}" if undeclared else ""
+        for descriptor, number in unknown_numbers(message):
+            if number in descriptor.fields_by_number:
+                return f"wrong wire type of field {number} in {descriptor.full_name}"
+        undefined = next(_undefined(message), "")
+        return f"undeclared {undefined}" if undefined else ""
 
     received = of_messages(evaluate_message, by)
 
@@ -49,13 +52,30 @@ def every_field_is_declared(by: Side = Side.SCHEDULER) -> Evaluator:
     return evaluate
 
 
+def every_field_is_declared(by: Side = Side.SCHEDULER) -> Evaluator:
+    """What the target sends has no fields that its revision does not declare.
+
+    Empty messages are ignored.
+    """
+
+    def evaluate_message(message: Message) -> EntryFinding:
+        if not message.ByteSize():
+            return NOTHING_TO_EVALUATE
+        for descriptor, number in unknown_numbers(message):
+            if number not in descriptor.fields_by_number:
+                return f"undeclared field {number} in {descriptor.full_name}"
+        return ""
+
+    return of_messages(evaluate_message, by)
+
+
 def reserved_numbers_are_not_used() -> Evaluator:
     """No message uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
         if next(matching_parts(_reserves_numbers, message), None) is None:
             return NOTHING_TO_EVALUATE
-        used = [f"{name} {number}" for name, number in unknown_numbers(message)]
+        used = [f"{part.full_name} {number}" for part, number in unknown_numbers(message)]
         reserved = [number for number in used if number in _RESERVED]
         return f"reserved number: {reserved[0]}" if reserved else ""
 
@@ -221,12 +241,12 @@ def _holders_in(descriptor: Descriptor) -> Iterator[tuple[str, _Shape, Descripto
             yield field.name, _Shape.MAP, held
 
 
-def unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
-    """Yield the name of each message, at any depth, and the number of each unknown field in it."""
+def unknown_numbers(message: Message) -> Iterator[tuple[Descriptor, int]]:
+    """Yield the type of each message, at any depth, and the number of each unknown field in it."""
     for part in parts(message) if has_unknown(message) else ():
         unknown: Any = UnknownFieldSet(part)
         for field in unknown:
-            yield part.DESCRIPTOR.full_name, field.field_number
+            yield part.DESCRIPTOR, field.field_number
 
 
 @of_the_latest
@@ -236,11 +256,6 @@ def has_unknown(message: Message) -> bool:
     known.CopyFrom(message)
     known.DiscardUnknownFields()
     return known.ByteSize() != message.ByteSize()
-
-
-def _unknown(message: Message) -> Iterator[str]:
-    for name, number in unknown_numbers(message):
-        yield f"field {number} in {name}"
 
 
 def _undefined(message: Message) -> Iterator[str]:
@@ -276,7 +291,8 @@ def _enums(descriptor: Descriptor) -> tuple[tuple[str, EnumDescriptor], ...]:
 
 
 MONITORS: Final = (
-    Monitor(every_field_is_declared, ("SI-WIRE-006",), observes=(Fact,), about_one_message=True),
+    Monitor(every_field_has_its_type, ("SI-WIRE-006",), observes=(Fact,), about_one_message=True),
+    Monitor(every_field_is_declared, ("SI-WIRE-017",), observes=(Fact,), about_one_message=True),
     Monitor(
         reserved_numbers_are_not_used, ("SI-WIRE-008",), observes=(Fact,), about_one_message=True
     ),
