@@ -46,6 +46,15 @@ def test_worse_verdict_decides(worse: Verdict, better: Verdict) -> None:
         assert settled.verdict is worse
 
 
+def test_of_equal_verdicts_the_first_test_by_name_decides() -> None:
+    failures = [Evidence("SI-NODE-004", Verdict.FAIL, f"t.py::{name}") for name in "bac"]
+
+    for ended in itertools.permutations(failures):
+        settled = decisive(ended)
+        assert settled is not None
+        assert settled.test == "t.py::a"
+
+
 def test_no_evidence_gives_no_verdict() -> None:
     assert decisive([]) is None
 
