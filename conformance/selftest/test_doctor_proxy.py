@@ -57,6 +57,6 @@ def test_added_messages_are_not_written_concurrently() -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["no-such-change"]])
-def test_without_the_name_of_a_change_the_names_are_listed(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit, match=r"give the name of one change: .*drain-ignored"):
+def test_without_name_the_mutants_are_listed(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit, match=r"give the name of a mutant: .*drain-ignored"):
         main(arguments)

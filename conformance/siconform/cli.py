@@ -79,7 +79,7 @@ def _of_other_packages() -> "EntryPoints":
 @click.group(cls=_Command, context_settings=_HELP)
 @click.version_option(package_name="si-conformance", prog_name="siconform")
 def main() -> None:
-    """Test a scheduler for conformance to the YuniKorn Scheduler Interface (SI)."""
+    """Test schedulers and resource managers of the YuniKorn Scheduler Interface (SI)."""
     shutdown.on_interrupt("")
 
 
@@ -103,7 +103,7 @@ main.add_command(check_trace)
 @main.command(cls=RunCommand, context_settings=_PASS_ON, add_help_option=False)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_run)
 def run(options: Sequence[str]) -> None:
-    """Run the conformance suite against a scheduler or a resource manager."""
+    """Test a scheduler, or a resource manager, with the suite."""
     if {"-h", "--help"} & set(options):
         click.echo(_run_help())
         return
@@ -122,7 +122,10 @@ def run(options: Sequence[str]) -> None:
         wrong(str(error))
 
 
-@main.command()
+@main.command(
+    epilog="Exit codes: 0 no failure found, 1 a failure found, 2 interrupted, 4 usage error, 10 a "
+    "seed could not be explored, 12 the scheduler cannot be reached, 13 internal error."
+)
 @click.option(
     "--histories",
     "--examples",
@@ -135,7 +138,12 @@ def run(options: Sequence[str]) -> None:
     "--steps", type=_COUNT, default=30, show_default=True, help="Maximum steps per history"
 )
 @click.option(
-    "--time", "seconds", type=_SECONDS, default=120.0, show_default=True, help="Limit in seconds"
+    "--time",
+    "seconds",
+    type=_SECONDS,
+    default=120.0,
+    show_default=True,
+    help="Time limit in seconds",
 )
 @click.option("--seed", type=int, help="Seed of the histories (default: random)")
 @click.option(
@@ -152,7 +160,13 @@ def run(options: Sequence[str]) -> None:
     metavar="N|dask:HOST:PORT",
     help="Processes, or the scheduler of a Dask cluster, that share the seeds",
 )
-@click.option("--results", default="build/exploring", show_default=True, help="Results folder")
+@click.option(
+    "--results",
+    default="build/exploring",
+    show_default=True,
+    metavar="DIR",
+    help="Results folder",
+)
 @of_the_target()
 def explore(
     *,
@@ -165,7 +179,7 @@ def explore(
     results: str,
     **target: Any,
 ) -> None:
-    """Run random histories of legal requests and minimise failures."""
+    """Run random histories of requests and minimise failures."""
     from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
     from siconform.exploring.exploration import Budget  # noqa: PLC0415  # the same
 
@@ -174,21 +188,34 @@ def explore(
     sys.exit(commands.explores(target, budget, range(first, first + seeds), workers, results))
 
 
-@main.command()
+@main.command(
+    epilog="Exit codes: 0 the failure does not occur again, 1 it does, 2 interrupted, 4 usage "
+    "error, 10 the messages alone cannot decide, 12 the scheduler cannot be reached, 13 internal "
+    "error."
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--results", default="build/replaying", show_default=True, help="Folder of the target's log"
+    "--results",
+    default="build/replaying",
+    show_default=True,
+    metavar="DIR",
+    help="Folder of the target's log",
 )
 @of_the_target()
 def replay(file: Path, results: str, **target: Any) -> None:
-    """Replay the requests of a recorded history (JSON lines) and check the responses."""
+    """Replay the requests of a history and check the responses.
+
+    FILE is the history of a failed test or of siconform explore, in JSON lines.
+    """
     from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
 
     sys.exit(commands.replays(target, file, results))
 
 
 @main.command()
-@click.option("--results", default="build/doctor", show_default=True, help="Results folder")
+@click.option(
+    "--results", default="build/doctor", show_default=True, metavar="DIR", help="Results folder"
+)
 @click.option("--jobs", type=click.IntRange(min=1), help="Parallel jobs (default: by cores)")
 def doctor(*, results: str, jobs: int | None) -> None:
     """Self-test this installation.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sispec.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_OUTPUT = "Output file (default: standard output)"
 _FAILS = "Changes that fail (default: all except rules); repeatable"
 _SIDES = (
     "Both are specifications (Markdown), .proto files, descriptor sets, revisions (2024-10, "
@@ -59,7 +60,7 @@ def _of_reports(command: Command) -> Command:
             show_default=True,
             help="Output format",
         ),
-        click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file"),
+        click.option("-o", "--output", type=click.Path(path_type=Path), help=_OUTPUT),
         click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help=_FAILS),
         click.argument("new"),
         click.argument("old"),
@@ -148,7 +149,7 @@ def impact(old: str, new: str, **how: Any) -> None:
     show_default=True,
     help="Output format",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help=_OUTPUT)
 @click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help=_FAILS)
 def check(
     files: Sequence[str],

@@ -30,7 +30,11 @@ _FORMS: Final = ("terminal", "markdown", "json")
 @click.option("-n", "workers", metavar="NUMBER", help="Number of workers, as in pytest")
 @click.option("--every-test", is_flag=True, help="Do not stop after many failures")
 @click.option(
-    "--results", default="build/spec-try", show_default=True, help="Results folder of the runs"
+    "--results",
+    default="build/spec-try",
+    show_default=True,
+    metavar="DIR",
+    help="Results folder of the runs",
 )
 @click.option(
     "--format",
@@ -40,7 +44,9 @@ _FORMS: Final = ("terminal", "markdown", "json")
     show_default=True,
     help="Output format",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Output file (default: standard output)"
+)
 @click.option("--revision", help="Revision of the suite (default: the nearest to FILE)")
 @of_the_target(without=OF_RM_RUNS | {"--revision"})
 def try_(

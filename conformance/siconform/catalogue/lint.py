@@ -142,7 +142,8 @@ def _unknown(kind: str, names: Iterable[str], known: Iterable[str]) -> Iterator[
 def _about_sources(requirement: Requirement) -> Iterator[str]:
     unhashed = [source.where for source in requirement.sources if not source.sha256.strip("0")]
     for where in dict.fromkeys(unhashed):
-        yield f"has no hash of its source {where} yet: siconform.catalogue.drift prints it"
+        how = "'python -m siconform.catalogue.drift FOLDER' prints it"
+        yield f"has no hash of its source {where} yet: {how}"
     texts = {source.revision for source in requirement.sources}
     if "gang" not in texts:
         missing = ", ".join(sorted(requirement.revisions - texts))

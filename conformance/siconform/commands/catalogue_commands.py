@@ -44,7 +44,7 @@ def list_requirements(
 @click.argument("words", nargs=-1, metavar="[ID|AREA]...", shell_complete=complete_ids)
 @of_the_selection
 def explain(words: Sequence[str], **given: Any) -> None:
-    """Show requirements in full: text, sources, tests, known results."""
+    """Show requirements in full, with sources, tests and results."""
     from siconform.commands.prior_results import known_results  # noqa: PLC0415  # reads records
     from siconform.running.index import citations  # noqa: PLC0415  # imports protobuf
 

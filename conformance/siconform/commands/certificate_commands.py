@@ -110,7 +110,11 @@ def _writes(results: Path, output: Path | None, made: "Certificate") -> None:
 @click.option("--seed", type=int, help="Seed of the sample (default: random)")
 @_EVIDENCE
 @click.option(
-    "--into", default="build/verify", show_default=True, help="Results folder of the new run"
+    "--into",
+    default="build/verify",
+    show_default=True,
+    metavar="DIR",
+    help="Results folder of the new run",
 )
 @of_the_target(without=())
 def verify(
@@ -121,7 +125,7 @@ def verify(
     into: str,
     **target: Any,
 ) -> None:
-    """Test a random sample of a certificate's requirements again and compare.
+    """Test a random sample of a certificate again and compare.
 
     You name the scheduler: no command is ever taken from a certificate.
     """

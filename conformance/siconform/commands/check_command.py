@@ -16,7 +16,8 @@ from siconform.config.click_options import of_the_target
     "--results",
     default="build/check",
     show_default=True,
-    help="Folder of the log of a started scheduler",
+    metavar="DIR",
+    help="Folder of the scheduler's log, if the kit starts it",
 )
 @of_the_target()
 def check(results: str, **target: Any) -> None:
@@ -24,7 +25,7 @@ def check(results: str, **target: Any) -> None:
 
     The RM registers, submits an application to each queue of the suite, and has a node accepted and
     an allocation made and released. Everything is removed again. --time-scale multiplies the ten
-    seconds; --wait and the start of a --target-command come in addition.
+    seconds; --wait and the start of a --target-command take additional time.
     """
     from siconform.commands import first_contact  # noqa: PLC0415  # imports pytest and grpc
 

@@ -68,9 +68,9 @@ def init(
     force: bool,
     no_check: bool,
 ) -> None:
-    """Write siconform.toml for your scheduler, and check that it is ready for a run.
+    """Write siconform.toml for your scheduler, and check it.
 
-    At a terminal the command asks for what is missing.
+    At a terminal the command asks for what is missing. The check is that of siconform check.
     """
     asks = sys.stdin.isatty()
     if target is None and target_command is None:

@@ -14,7 +14,10 @@ from siconform.verdicts import Verdict
 
 @click.command(name="targets")
 def list_targets() -> None:
-    """List the schedulers (--target) and RMs (--rm) that the kit can build and start."""
+    """List the schedulers and RMs that the kit can build.
+
+    Test one with siconform run --target NAME@VERSION or, if it is an RM, --rm NAME@VERSION.
+    """
     try:
         known = [one for side in Side for one in all_named(side)]
         rows = [(t.full_name, str(t.revision), _deviations(t), t.title) for t in known]
@@ -37,9 +40,9 @@ def _complete(
 @click.command()
 @click.argument("name", default="", shell_complete=_complete)
 def queues(name: str) -> None:
-    """Print a queue configuration of the suite; without NAME, list them all.
+    """List the queue configurations of the suite, or print one.
 
-    Configure a scheduler in advance if it accepts none from its RM: siconform queues conformance.
+    Print one to configure a scheduler that accepts none from its RM: siconform queues conformance.
     """
     if not name:
         for one, file in policy_groups().items():

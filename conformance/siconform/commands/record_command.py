@@ -72,13 +72,13 @@ def _listen_tls(command: Any) -> Any:
     "--max-size",
     type=_Size(),
     metavar="SIZE",
-    help="Size at which another file of the folder is begun, such as 500k or 1G (default: 64M)",
+    help="Size at which the next file of the folder begins, such as 500k or 1G (default: 64M)",
 )
 @click.option(
     "--max-age",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Age at which another file of the folder is begun (default: any)",
+    help="Age at which the next file of the folder begins (default: any)",
 )
 @click.option(
     "--keep",
@@ -96,9 +96,10 @@ def _listen_tls(command: Any) -> Any:
 @_listen_tls
 @of_the_target(without={one.flag for one in OPTIONS} - _TLS)
 def record(*, listen: str, to: str, revision: str, output: str, **options: Any) -> None:
-    """Forward an SI scheduler's calls unchanged and record every message.
+    """Record the messages between RMs and a scheduler, as a proxy.
 
-    Resource managers connect to --listen instead of the scheduler. Callbacks are recorded as well;
+    Resource managers (RMs) connect to --listen instead of the scheduler. Every call is forwarded
+    unchanged. Callbacks are recorded as well;
     other calls of the extension, of health checking and of reflection are only forwarded. If
     messages pass faster than they can be written, some are not recorded, and the record states how
     many. Ctrl-C ends it.

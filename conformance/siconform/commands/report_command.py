@@ -15,7 +15,7 @@ from siconform.policy import ExitCode
     "-o", "--output", type=click.Path(path_type=Path), help="Output file (default: report.html)"
 )
 def report(runs: Sequence[str], output: Path | None) -> None:
-    """Write a self-contained HTML page about one run or several side by side.
+    """Write an HTML page about one run, or several side by side.
 
     Each RUN is a results folder. When comparing, it may also be a scheduler with a stored record,
     such as reference, yunikorn-core@1.9.0 or reference:2023-12 (a given revision). The default

@@ -39,7 +39,7 @@ def page(results: Sequence[Path]) -> None:
     help="Output format",
 )
 def compare(before: Path, after: Sequence[Path], form: str) -> None:
-    """Compare two runs: regressions, fixes, other changes and slower responses.
+    """Compare two runs: regressions, fixes and slower responses.
 
     BEFORE and AFTER are results folders or certificates. Requirements that one of the runs did not
     select are listed separately and ignored. A class of responses is slower if, under the same

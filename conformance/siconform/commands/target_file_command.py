@@ -63,7 +63,7 @@ _SCHEMA = "siconform.schema.json"
 @click.option("--schema", "as_schema", is_flag=True, help="Print the JSON schema of target files")
 @click.option("--new", is_flag=True, help=f"Create {FILE} with every section, and its schema")
 def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: bool) -> None:
-    """Check a target file (siconform.toml) and print its settings as options."""
+    """Check siconform.toml and print its settings as options."""
     if as_schema:
         click.echo(_schema(), nl=False)
     elif new:

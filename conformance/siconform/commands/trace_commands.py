@@ -53,9 +53,10 @@ def check_trace(
     quiet: int,
     **options: Any,
 ) -> None:
-    """Check a recorded exchange against the rules that hold for every exchange.
+    """Check a recorded exchange for violations of the SI.
 
-    This shows violations. It cannot show conformance: what was not exercised was not tested.
+    The rules are those that hold for every exchange. A record cannot show conformance: what was
+    not exercised was not tested.
     """
     from siconform.commands.trace_check import CannotCheck, TraceSettings, check  # noqa: PLC0415  # imports grpc
 

@@ -275,8 +275,8 @@ def _filters(get: Callable[[str], Any], revision: Revision) -> Filters:
         if not names_an_area(word) and revision.name not in find_meant(word).revisions:
             meant = find_meant(word)
             raise BadOption(
-                f"{meant.id} is not a requirement of SI {revision}: it applies to "
-                f"{in_words(meant.revisions)}; give --revision {max(meant.revisions)}"
+                f"{meant.id} is not a requirement of SI {revision} (its revisions: "
+                f"{in_words(meant.revisions)}); give --revision {max(meant.revisions)}"
             )
     return found
 
