@@ -310,32 +310,30 @@ async def test_snapshot_is_consistent_during_chunks() -> None:
         assert len((await engine.snapshot("rm")).nodes) == 2999
 
 
-def test_own_deadlines_wait_for_the_last_chunk() -> None:
+async def test_own_deadlines_wait_for_the_last_chunk() -> None:
     """Deadlines of other RMs do fire."""
+    clock = VirtualClock()
+    async with served(clock=clock, settings=Settings(connection_loss_timeout=5.0)) as wire:
+        await begun(wire)
+        scheduler, engine = wire.server.engine.scheduler, wire.server.engine
+        for rm_id in ("rm", "other"):
+            rm = scheduler.rms.known(rm_id)
+            assert rm is not None
+            rm.timers.set(clock.now() + 1.0, lambda _: [])
+            scheduler.rms.deadlines.changed(rm)
 
-    async def play() -> None:
-        clock = VirtualClock()
-        async with served(clock=clock, settings=Settings(connection_loss_timeout=5.0)) as wire:
-            await begun(wire)
-            scheduler, engine = wire.server.engine.scheduler, wire.server.engine
-            for rm_id in ("rm", "other"):
-                rm = scheduler.rms.known(rm_id)
-                assert rm is not None
-                rm.timers.set(clock.now() + 1.0, lambda _: [])
-                scheduler.rms.deadlines.changed(rm)
+        many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+        due = scheduler.rms.deadlines.due(clock.now() + 1.0)
+        assert [rm.rm_id for rm in due] == ["other"]
+        await many
 
-            many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
-            due = scheduler.rms.deadlines.due(clock.now() + 1.0)
-            assert [rm.rm_id for rm in due] == ["other"]
-            await many
-
-            due = scheduler.rms.deadlines.due(clock.now() + 1.0)
-            assert [rm.rm_id for rm in due] == ["rm", "other"]
-
-    asyncio.run(play())
+        due = scheduler.rms.deadlines.due(clock.now() + 1.0)
+        assert [rm.rm_id for rm in due] == ["rm", "other"]
 
 
-def test_answers_are_counted_before_more_are_produced(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_are_counted_before_more_are_produced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One ask for four thousand allocations on a node whose id takes a hundred kilobytes."""
     made = 0
     deliver = StreamTable.deliver
@@ -345,27 +343,24 @@ def test_answers_are_counted_before_more_are_produced(monkeypatch: pytest.Monkey
         made += sum(map(len, messages))
         deliver(self, rm_id, method, messages)
 
-    async def play() -> None:
-        limits = Limits(outbox_bytes=10 << 20)
-        async with served(settings=Settings(longest_name=1 << 20), limits=limits) as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            await nodes.send(nodes=[wire.node("n" * 100_000, memory=4000)])
-            await nodes.receives()
-            applications = await wire.opens("UpdateApplication")
-            await applications.send(new=[wire.application()])
-            await applications.receives()
-            monkeypatch.setattr(StreamTable, "deliver", counted)
-            allocations = await wire.opens("UpdateAllocation")
-            await allocations.asks(*[wire.ask(f"k{number}", memory=1) for number in range(4000)])
+    limits = Limits(outbox_bytes=10 << 20)
+    async with served(settings=Settings(longest_name=1 << 20), limits=limits) as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        await nodes.send(nodes=[wire.node("n" * 100_000, memory=4000)])
+        await nodes.receives()
+        applications = await wire.opens("UpdateApplication")
+        await applications.send(new=[wire.application()])
+        await applications.receives()
+        monkeypatch.setattr(StreamTable, "deliver", counted)
+        allocations = await wire.opens("UpdateAllocation")
+        await allocations.asks(*[wire.ask(f"k{number}", memory=1) for number in range(4000)])
 
-            code, message = await allocations.ends()
+        code, message = await allocations.ends()
 
-            assert "does not read" in message
-            assert code.name == "RESOURCE_EXHAUSTED"
-            assert made < (10 << 20) + (4 << 20)
-
-    asyncio.run(play())
+        assert "does not read" in message
+        assert code.name == "RESOURCE_EXHAUSTED"
+        assert made < (10 << 20) + (4 << 20)
 
 
 def test_item_rejected_in_chunks_is_rejected_once() -> None:
