@@ -363,9 +363,7 @@ async def test_answers_are_counted_before_more_are_produced(
         assert made < (10 << 20) + (4 << 20)
 
 
-def test_item_rejected_in_chunks_is_rejected_once() -> None:
-    rm = RM()
-
+def test_item_rejected_in_chunks_is_rejected_once(rm: RM) -> None:
     sent = handled(rm, (asks("k1", more_follows=True), asks("k2")))
 
     assert [rejected.key for rejected in of(sent, RejectedAsk)] == ["k1", "k2"]
