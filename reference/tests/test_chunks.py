@@ -116,13 +116,10 @@ def test_small_withdrawals_are_handled_along_with_large_ones(
     assert keys(sent[-1]) == [f"k{number}" for number in range(1, 6)]
 
 
-@given(histories, st.sampled_from(["", "a1", "g1"]))
-@settings(max_examples=examples(30))
-def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], application: str) -> None:
-    withdrawal = of_asks(application)
-    release = of_allocations(application or "a1")
-    event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
-    whole, in_chunks = Player(), Player()
+def chunks_have_the_same_effects(
+    event: UpdateAllocations, history: list[Any], whole: Player, in_chunks: Player
+) -> None:
+    """Check that the event has the same effects after a history if it is handled in chunks."""
     for move in history:
         whole.play(move)
         in_chunks.play(move)
@@ -134,6 +131,16 @@ def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], applicati
 
     assert sent == whole.scheduler.handle(event, whole.now)
     assert in_chunks.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
+
+
+@given(histories, st.sampled_from(["", "a1", "g1"]))
+@settings(max_examples=examples(30))
+def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], application: str) -> None:
+    withdrawal = of_asks(application)
+    release = of_allocations(application or "a1")
+    event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
+
+    chunks_have_the_same_effects(event, history, Player(), Player())
 
 
 # requirement: SI-REL-029
@@ -144,18 +151,8 @@ def test_chunked_release_of_asks_and_allocations_has_the_same_effects(
 ) -> None:
     release = ReleaseRequest("default", AskedAndHeld(application), STOPPED)
     event = UpdateAllocations("rm", releases=(release,))
-    whole, in_chunks = KeyedPlayer(), KeyedPlayer()
-    for move in history:
-        whole.play(move)
-        in_chunks.play(move)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "MOST", 1)
-        parts = in_chunks.scheduler.chunks(event)
-        sent = [e for p in parts for e in in_chunks.scheduler.handle(p, in_chunks.now)]
-
-    assert sent == whole.scheduler.handle(event, whole.now)
-    assert in_chunks.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
+    chunks_have_the_same_effects(event, history, KeyedPlayer(), KeyedPlayer())
 
 
 @given(histories, st.sampled_from(["a1", "b1", "g1", "g2"]))

@@ -68,10 +68,6 @@ def rm() -> Users:
     return Users()
 
 
-def test_user_gets_no_more_than_its_limit(rm: Users) -> None:
-    assert rm.gets(rm.of("alice", "each"), 1) == 5
-
-
 def test_all_applications_of_a_user_count_together(rm: Users) -> None:
     assert rm.gets(rm.of("alice", "each", name="a1"), 2, most=2) == 2
     assert rm.gets(rm.of("alice", "each", name="a2"), 1) == 1
