@@ -75,13 +75,7 @@ def test_server_that_took_the_port_is_not_the_target(
     )
     time.sleep(0.1)  # start times have a resolution of 0.01 s
 
-    def chosen() -> int:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        return port
-
-    port = chosen()
+    port = process._free_port()
     monkeypatch.setattr(process, "_free_port", lambda: port)
     try:
         target = start(SLEEPS, "{address}", within=PASSES)

@@ -1,6 +1,5 @@
 """Waits of a test are reported: name, limit and duration."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -38,11 +37,11 @@ class Notes:
 
 
 @pytest.fixture
-def notes() -> Iterator[Notes]:
+def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
     listener = Notes()
+    monkeypatch.setattr(waits, "_LISTENERS", [])
     waits.listen(listener)
-    yield listener
-    waits.stop_listening(listener)
+    return listener
 
 
 def test_wait_reports_limit_and_duration(notes: Notes) -> None:

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -139,8 +140,10 @@ class Cluster:
         """Send all of them in one message; return the allocations."""
         return allocated(self.send(UpdateAllocations("rm", asks=tuple(asks))))
 
-    def answers(self, event: Event, *, suits: bool) -> list[AllocationRecord]:
-        """Send it and confirm every release requested; return the allocations."""
+    def answers(
+        self, event: Event, suits: Callable[[PredicatesQuestion], bool]
+    ) -> list[AllocationRecord]:
+        """Send it and answer every question of the scheduler; return the allocations."""
         effects = self.send(event)
         made: list[AllocationRecord] = []
         while effects:
@@ -148,7 +151,7 @@ class Cluster:
             questions = [one for one in effects if isinstance(one, PredicatesQuestion)]
             effects = []
             for one in questions:
-                effects += self.send(Answered("rm", one.number, suits))
+                effects += self.send(Answered("rm", one.number, suits(one)))
         return made
 
     def fills(self, memory: int, most: int, application: str = "app-0") -> list[AllocationRecord]:
@@ -190,6 +193,15 @@ def stop(live: AllocationRecord) -> UpdateAllocations:
     return UpdateAllocations("rm", releases=(release,))
 
 
+def median_release(cluster: Cluster, made: Iterable[AllocationRecord], serves: int) -> float:
+    """Return the median processor seconds of the release of one of these, which serves so many."""
+
+    def release(live: AllocationRecord) -> None:
+        expect(len(allocated(cluster.send(stop(live)))), serves)
+
+    return statistics.median(timed(partial(release, live)) for live in made)
+
+
 def sizes_asked(size: int) -> float:
     """A message with so many asks of distinct sizes, which fit on none of as many full nodes."""
     cluster = Cluster()
@@ -207,10 +219,7 @@ def sizes_fit(size: int) -> float:
     cluster.has_applications(size + 1)
     made = cluster.fills(WIDE, REPEATS)
     cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(WIDE - n)) for n in range(size))
-    return statistics.median(
-        timed(lambda live=live: expect(len(allocated(cluster.send(stop(live)))), 1))  # type: ignore[misc]
-        for live in made
-    )
+    return median_release(cluster, made, serves=1)
 
 
 def sizes_do_not_fit(size: int) -> float:
@@ -220,10 +229,7 @@ def sizes_do_not_fit(size: int) -> float:
     cluster.has_applications(size + 1)
     made = cluster.fills(10, REPEATS)
     cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(11 + n)) for n in range(size))
-    return statistics.median(
-        timed(lambda live=live: expect(allocated(cluster.send(stop(live))), []))  # type: ignore[misc]
-        for live in made
-    )
+    return median_release(cluster, made, serves=0)
 
 
 def affinities(size: int) -> float:
@@ -277,19 +283,11 @@ def exclusions(size: int) -> float:
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_nodes(2, WIDE)
     cluster.has_applications(1)
-    asks = [Ask(f"ask-{n}", "app-0", resource=of_memory(1)) for n in range(size)]
+    asks = tuple(Ask(f"ask-{n}", "app-0", resource=of_memory(1)) for n in range(size))
 
     def step() -> None:
-        effects = cluster.send(UpdateAllocations("rm", asks=tuple(asks)))
-        made = 0
-        while effects:
-            made += len(allocated(effects))
-            questions = [one for one in effects if isinstance(one, PredicatesQuestion)]
-            effects = []
-            for one in questions:
-                suits = one.node_id == "node-1"
-                effects += cluster.send(Answered("rm", one.number, suits))
-        expect(made, size)
+        event = UpdateAllocations("rm", asks=asks)
+        expect(len(cluster.answers(event, lambda one: one.node_id == "node-1")), size)
 
     return timed(step)
 
@@ -300,16 +298,13 @@ def refused_everywhere(size: int) -> float:
     cluster.has_applications(1)
     cluster.has_nodes(REPEATS, 1)
     fill = Ask("fill", "app-0", resource=of_memory(1), max_allocations=REPEATS)
-    made = cluster.answers(UpdateAllocations("rm", asks=(fill,)), suits=True)
+    made = cluster.answers(UpdateAllocations("rm", asks=(fill,)), lambda _: True)
     expect(len(made), REPEATS)
     wide = NodeInfo("wide", NodeAction.CREATE, capacity=of_memory(WIDE))
     cluster.send(UpdateNodes("rm", (wide,)))
     asks = tuple(Ask(f"ask-{n}", "app-0", resource=of_memory(2)) for n in range(size))
-    expect(cluster.answers(UpdateAllocations("rm", asks=asks), suits=False), [])
-    return statistics.median(
-        timed(lambda live=live: expect(allocated(cluster.send(stop(live))), []))  # type: ignore[misc]
-        for live in made
-    )
+    expect(cluster.answers(UpdateAllocations("rm", asks=asks), lambda _: False), [])
+    return median_release(cluster, made, serves=0)
 
 
 def leaf_queues(size: int) -> float:
@@ -319,10 +314,7 @@ def leaf_queues(size: int) -> float:
     cluster.has_applications(size + 1, size + 1)
     made = cluster.fills(10, REPEATS)
     cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(10)) for n in range(size))
-    return statistics.median(
-        timed(lambda live=live: expect(len(allocated(cluster.send(stop(live)))), 1))  # type: ignore[misc]
-        for live in made
-    )
+    return median_release(cluster, made, serves=1)
 
 
 def withdrawals(size: int) -> float:
@@ -338,7 +330,7 @@ def withdrawals(size: int) -> float:
         effects = cluster.send(UpdateAllocations("rm", ask_releases=(release,)))
         expect(sum(isinstance(effect, ReleasedAsk) for effect in effects), 1)
 
-    return statistics.median(timed(lambda n=n: withdraw(n)) for n in range(REPEATS))  # type: ignore[misc]
+    return statistics.median(timed(partial(withdraw, n)) for n in range(REPEATS))
 
 
 def too_large(size: int) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sireference.api import SchedulerAPI, SIError
 from siwire import Revision
+from tests.coding import resource
 from tests.fields import asked, identity_in
 
 QUEUES = """
@@ -51,8 +52,8 @@ class Recorder:
         return [name for name, _ in self.received]
 
 
-class EmbeddedRM(Recorder):
-    """A callback with all methods the SI has since 2023-04; it agrees to every question."""
+class PlainRM(Recorder):
+    """A callback with the methods for answers alone."""
 
     def update_allocation(self, response: Any) -> None:
         self.take("update_allocation", response)
@@ -62,6 +63,10 @@ class EmbeddedRM(Recorder):
 
     def update_node(self, response: Any) -> None:
         self.take("update_node", response)
+
+
+class EmbeddedRM(PlainRM):
+    """A callback with all methods the SI has since 2023-04; it agrees to every question."""
 
     def predicates(self, args: Any) -> None:
         self.take("predicates", args)
@@ -146,10 +151,7 @@ class Embedding:
         self.api.update_allocation(self.si.AllocationRequest(rmID=self.rm_id, releases=together))
 
     def resource(self, **amounts: int) -> Any:
-        quantity = self.si.Quantity
-        return self.si.Resource(
-            resources={name: quantity(value=amount) for name, amount in amounts.items()}
-        )
+        return resource(self.si, **amounts)
 
 
 def refuse(_: Any) -> None:

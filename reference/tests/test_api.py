@@ -19,7 +19,7 @@ from sireference.api import (
 )
 from sireference.clock import VirtualClock
 from siwire import DEFAULT_REVISION, REVISIONS, Revision
-from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, settled
+from tests.embedded import QUEUES, EmbeddedRM, Embedding, PlainRM, Recorder, refuse, settled
 
 LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
@@ -182,17 +182,7 @@ def test_events_and_container_states_are_reported(revision: Revision) -> None:
 
 # requirement: SI-CB-004
 def test_unimplemented_callbacks_are_not_called() -> None:
-    class Plain(Recorder):
-        def update_allocation(self, response: Any) -> None:
-            self.take("update_allocation", response)
-
-        def update_application(self, response: Any) -> None:
-            self.take("update_application", response)
-
-        def update_node(self, response: Any) -> None:
-            self.take("update_node", response)
-
-    plain: Any = Plain()
+    plain: Any = PlainRM()
     rm = Embedding(SchedulerAPI(DEFAULT_REVISION, clock=VirtualClock()), plain).settles()
 
     rm.asks("k1", memory=3)

@@ -1,6 +1,5 @@
 """Bytes that are not a message of the revision: the stream ends, everything else continues."""
 
-import asyncio
 from typing import Any
 
 import grpc
@@ -65,7 +64,7 @@ async def test_undecodable_registration_is_an_error(revision: Revision) -> None:
         await wire.registers()
 
 
-def test_infinitely_nested_message_is_invalid() -> None:
+async def test_infinitely_nested_message_is_invalid() -> None:
     """In 2021-02, field 1 of an expression contains an expression, as specified."""
     deep = b""
     for _ in range(5000):
@@ -74,15 +73,12 @@ def test_infinitely_nested_message_is_invalid() -> None:
         deep = bytes([field << 3 | 2]) + _varint(len(deep)) + deep
     revision = REVISIONS["2021-02"]
 
-    async def play() -> None:
-        async with served(revision) as wire:
-            await wire.registers()
-            assert await ending_of(wire, "Update", deep) is not grpc.StatusCode.OK
-            await wire.registers()
-            streams = {"Update": await wire.opens("Update")}
-            await goes_on(wire, streams, 1)
-
-    asyncio.run(play())
+    async with served(revision) as wire:
+        await wire.registers()
+        assert await ending_of(wire, "Update", deep) is not grpc.StatusCode.OK
+        await wire.registers()
+        streams = {"Update": await wire.opens("Update")}
+        await goes_on(wire, streams, 1)
 
 
 def _varint(number: int) -> bytes:
@@ -93,28 +89,24 @@ def _varint(number: int) -> bytes:
     return encoded + bytes([number])
 
 
-def test_immediate_deadlines_fire_while_time_stands_still() -> None:
+async def test_immediate_deadlines_fire_while_time_stands_still() -> None:
     """An example is the rest of a pass that was too long."""
-
-    async def play() -> None:
-        settings = Settings(completing_timeout=0.0)
-        revision = REVISIONS["2021-02"]
-        async with served(revision, settings, VirtualClock()) as wire:
-            await wire.registers()
-            stream = await wire.opens("Update")
-            rm = Speaker(revision)
-            wants = si.AllocationReleasesRequest(
-                allocationAsksToRelease=[si.AllocationAskRelease(applicationID="a1")]
-            )
-            for _, fields in (
-                ("", {"newApplications": [wire.application()]}),
-                rm.asks("a1", "k1", placeholder=False),
-                ("", {"releases": wants}),
-            ):
-                await stream.send(**fields)
-            received: list[str] = []
-            while "Completed" not in received:
-                received += [one.state for one in (await stream.receives()).updatedApplications]
-            assert received == ["Accepted", "Completing", "Completed"]
-
-    asyncio.run(play())
+    settings = Settings(completing_timeout=0.0)
+    revision = REVISIONS["2021-02"]
+    async with served(revision, settings, VirtualClock()) as wire:
+        await wire.registers()
+        stream = await wire.opens("Update")
+        rm = Speaker(revision)
+        wants = si.AllocationReleasesRequest(
+            allocationAsksToRelease=[si.AllocationAskRelease(applicationID="a1")]
+        )
+        for _, fields in (
+            ("", {"newApplications": [wire.application()]}),
+            rm.asks("a1", "k1", placeholder=False),
+            ("", {"releases": wants}),
+        ):
+            await stream.send(**fields)
+        received: list[str] = []
+        while "Completed" not in received:
+            received += [one.state for one in (await stream.receives()).updatedApplications]
+        assert received == ["Accepted", "Completing", "Completed"]

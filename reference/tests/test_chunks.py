@@ -116,13 +116,10 @@ def test_small_withdrawals_are_handled_along_with_large_ones(
     assert keys(sent[-1]) == [f"k{number}" for number in range(1, 6)]
 
 
-@given(histories, st.sampled_from(["", "a1", "g1"]))
-@settings(max_examples=examples(30))
-def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], application: str) -> None:
-    withdrawal = of_asks(application)
-    release = of_allocations(application or "a1")
-    event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
-    whole, in_chunks = Player(), Player()
+def chunks_have_the_same_effects(
+    event: UpdateAllocations, history: list[Any], whole: Player, in_chunks: Player
+) -> None:
+    """Check that the event has the same effects after a history if it is handled in chunks."""
     for move in history:
         whole.play(move)
         in_chunks.play(move)
@@ -134,6 +131,16 @@ def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], applicati
 
     assert sent == whole.scheduler.handle(event, whole.now)
     assert in_chunks.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
+
+
+@given(histories, st.sampled_from(["", "a1", "g1"]))
+@settings(max_examples=examples(30))
+def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], application: str) -> None:
+    withdrawal = of_asks(application)
+    release = of_allocations(application or "a1")
+    event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
+
+    chunks_have_the_same_effects(event, history, Player(), Player())
 
 
 # requirement: SI-REL-029
@@ -144,18 +151,8 @@ def test_chunked_release_of_asks_and_allocations_has_the_same_effects(
 ) -> None:
     release = ReleaseRequest("default", AskedAndHeld(application), STOPPED)
     event = UpdateAllocations("rm", releases=(release,))
-    whole, in_chunks = KeyedPlayer(), KeyedPlayer()
-    for move in history:
-        whole.play(move)
-        in_chunks.play(move)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "MOST", 1)
-        parts = in_chunks.scheduler.chunks(event)
-        sent = [e for p in parts for e in in_chunks.scheduler.handle(p, in_chunks.now)]
-
-    assert sent == whole.scheduler.handle(event, whole.now)
-    assert in_chunks.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
+    chunks_have_the_same_effects(event, history, KeyedPlayer(), KeyedPlayer())
 
 
 @given(histories, st.sampled_from(["a1", "b1", "g1", "g2"]))
@@ -310,32 +307,30 @@ async def test_snapshot_is_consistent_during_chunks() -> None:
         assert len((await engine.snapshot("rm")).nodes) == 2999
 
 
-def test_own_deadlines_wait_for_the_last_chunk() -> None:
+async def test_own_deadlines_wait_for_the_last_chunk() -> None:
     """Deadlines of other RMs do fire."""
+    clock = VirtualClock()
+    async with served(clock=clock, settings=Settings(connection_loss_timeout=5.0)) as wire:
+        await begun(wire)
+        scheduler, engine = wire.server.engine.scheduler, wire.server.engine
+        for rm_id in ("rm", "other"):
+            rm = scheduler.rms.known(rm_id)
+            assert rm is not None
+            rm.timers.set(clock.now() + 1.0, lambda _: [])
+            scheduler.rms.deadlines.changed(rm)
 
-    async def play() -> None:
-        clock = VirtualClock()
-        async with served(clock=clock, settings=Settings(connection_loss_timeout=5.0)) as wire:
-            await begun(wire)
-            scheduler, engine = wire.server.engine.scheduler, wire.server.engine
-            for rm_id in ("rm", "other"):
-                rm = scheduler.rms.known(rm_id)
-                assert rm is not None
-                rm.timers.set(clock.now() + 1.0, lambda _: [])
-                scheduler.rms.deadlines.changed(rm)
+        many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+        due = scheduler.rms.deadlines.due(clock.now() + 1.0)
+        assert [rm.rm_id for rm in due] == ["other"]
+        await many
 
-            many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
-            due = scheduler.rms.deadlines.due(clock.now() + 1.0)
-            assert [rm.rm_id for rm in due] == ["other"]
-            await many
-
-            due = scheduler.rms.deadlines.due(clock.now() + 1.0)
-            assert [rm.rm_id for rm in due] == ["rm", "other"]
-
-    asyncio.run(play())
+        due = scheduler.rms.deadlines.due(clock.now() + 1.0)
+        assert [rm.rm_id for rm in due] == ["rm", "other"]
 
 
-def test_answers_are_counted_before_more_are_produced(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_are_counted_before_more_are_produced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One ask for four thousand allocations on a node whose id takes a hundred kilobytes."""
     made = 0
     deliver = StreamTable.deliver
@@ -345,32 +340,27 @@ def test_answers_are_counted_before_more_are_produced(monkeypatch: pytest.Monkey
         made += sum(map(len, messages))
         deliver(self, rm_id, method, messages)
 
-    async def play() -> None:
-        limits = Limits(outbox_bytes=10 << 20)
-        async with served(settings=Settings(longest_name=1 << 20), limits=limits) as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            await nodes.send(nodes=[wire.node("n" * 100_000, memory=4000)])
-            await nodes.receives()
-            applications = await wire.opens("UpdateApplication")
-            await applications.send(new=[wire.application()])
-            await applications.receives()
-            monkeypatch.setattr(StreamTable, "deliver", counted)
-            allocations = await wire.opens("UpdateAllocation")
-            await allocations.asks(*[wire.ask(f"k{number}", memory=1) for number in range(4000)])
+    limits = Limits(outbox_bytes=10 << 20)
+    async with served(settings=Settings(longest_name=1 << 20), limits=limits) as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        await nodes.send(nodes=[wire.node("n" * 100_000, memory=4000)])
+        await nodes.receives()
+        applications = await wire.opens("UpdateApplication")
+        await applications.send(new=[wire.application()])
+        await applications.receives()
+        monkeypatch.setattr(StreamTable, "deliver", counted)
+        allocations = await wire.opens("UpdateAllocation")
+        await allocations.asks(*[wire.ask(f"k{number}", memory=1) for number in range(4000)])
 
-            code, message = await allocations.ends()
+        code, message = await allocations.ends()
 
-            assert "does not read" in message
-            assert code.name == "RESOURCE_EXHAUSTED"
-            assert made < (10 << 20) + (4 << 20)
-
-    asyncio.run(play())
+        assert "does not read" in message
+        assert code.name == "RESOURCE_EXHAUSTED"
+        assert made < (10 << 20) + (4 << 20)
 
 
-def test_item_rejected_in_chunks_is_rejected_once() -> None:
-    rm = RM()
-
+def test_item_rejected_in_chunks_is_rejected_once(rm: RM) -> None:
     sent = handled(rm, (asks("k1", more_follows=True), asks("k2")))
 
     assert [rejected.key for rejected in of(sent, RejectedAsk)] == ["k1", "k2"]

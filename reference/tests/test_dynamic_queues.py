@@ -54,8 +54,12 @@ class Spaces(RM):
         return len(keys(self.asks(key, application, memory=memory, most=50)))
 
 
-def test_queue_is_removed_some_time_after_its_last_application() -> None:
-    rm = Spaces()
+@pytest.fixture
+def rm() -> Spaces:
+    return Spaces()
+
+
+def test_queue_is_removed_some_time_after_its_last_application(rm: Spaces) -> None:
     rm.enters("a1")
     rm.enters("a2")
     rm.removes("a1")
@@ -69,8 +73,7 @@ def test_queue_is_removed_some_time_after_its_last_application() -> None:
     assert rm.queues() == ["root", "root.fixed", "root.spaces"]
 
 
-def test_queue_is_removed_after_its_last_application_completes() -> None:
-    rm = Spaces()
+def test_queue_is_removed_after_its_last_application_completes(rm: Spaces) -> None:
     rm.enters("a1")
     made = identities(rm.asks("k1", memory=1))
     rm.releases(made[0])
@@ -81,8 +84,7 @@ def test_queue_is_removed_after_its_last_application_completes() -> None:
     assert "root.spaces.ns" not in rm.queues()
 
 
-def test_queue_stays_if_another_application_comes_in_time() -> None:
-    rm = Spaces()
+def test_queue_stays_if_another_application_comes_in_time(rm: Spaces) -> None:
     rm.enters("a1")
     rm.removes("a1")
     rm.waits(5)
@@ -93,8 +95,7 @@ def test_queue_stays_if_another_application_comes_in_time() -> None:
     assert rm.gets("a2") == 5
 
 
-def test_removed_queue_is_created_again_on_demand() -> None:
-    rm = Spaces()
+def test_removed_queue_is_created_again_on_demand(rm: Spaces) -> None:
     rm.enters("a1")
     rm.removes("a1")
     rm.waits(60)
@@ -105,8 +106,7 @@ def test_removed_queue_is_created_again_on_demand() -> None:
     assert rm.root().used.amounts["memory"] == 5
 
 
-def test_dynamic_parents_are_removed_with_their_last_child() -> None:
-    rm = Spaces()
+def test_dynamic_parents_are_removed_with_their_last_child(rm: Spaces) -> None:
     rm.submits("a1", "root.x", user="u1")
     rm.submits("a2", "root.x", user="u2")
     assert rm.queues()[-3:] == ["root.x", "root.x.u1", "root.x.u2"]
@@ -121,8 +121,7 @@ def test_dynamic_parents_are_removed_with_their_last_child() -> None:
     assert "root.x" not in rm.queues()
 
 
-def test_queue_created_for_a_rejected_application_is_removed_too() -> None:
-    rm = Spaces()
+def test_queue_created_for_a_rejected_application_is_removed_too(rm: Spaces) -> None:
     gang = {"placeholder_ask": Resource({"memory": 6})}
     tags = {"namespace": "ns"}
 
@@ -131,8 +130,7 @@ def test_queue_created_for_a_rejected_application_is_removed_too() -> None:
     assert "root.spaces.ns" not in rm.queues()
 
 
-def test_configured_queues_stay() -> None:
-    rm = Spaces()
+def test_configured_queues_stay(rm: Spaces) -> None:
     rm.submits("a1", "root.fixed")
     rm.removes("a1")
     rm.waits(1000)
@@ -144,15 +142,13 @@ def test_configured_queues_stay() -> None:
 
 
 # requirement: SI-CONST-005
-def test_tag_sets_the_maximum_of_the_namespace() -> None:
-    rm = Spaces()
+def test_tag_sets_the_maximum_of_the_namespace(rm: Spaces) -> None:
     rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 12}}}')
 
     assert rm.gets("a1") == 12
 
 
-def test_latest_application_sets_the_quota() -> None:
-    rm = Spaces()
+def test_latest_application_sets_the_quota(rm: Spaces) -> None:
     rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 3}}}')
     assert rm.gets("a1") == 3
     rm.enters("a2")
@@ -162,16 +158,14 @@ def test_latest_application_sets_the_quota() -> None:
     assert keys(rm.submits("a3", "", tags=more)) == ["a1-1"] * 4
 
 
-def test_namespaces_have_separate_quotas() -> None:
-    rm = Spaces()
+def test_namespaces_have_separate_quotas(rm: Spaces) -> None:
     rm.enters("a1", "one", namespace_resourcequota='{"resources": {"memory": {"value": 3}}}')
     rm.enters("a2", "two")
 
     assert (rm.gets("a1"), rm.gets("a2")) == (3, 5)
 
 
-def test_tag_sets_the_guarantee_of_the_namespace() -> None:
-    rm = Spaces()
+def test_tag_sets_the_guarantee_of_the_namespace(rm: Spaces) -> None:
     rm.enters("a1", namespace_resourceguaranteed='{"resources": {"memory": {"value": 4}}}')
 
     leaf = rm.root().children["spaces"].children["ns"]
@@ -200,15 +194,12 @@ def test_tag_sets_the_guarantee_of_the_namespace() -> None:
         '{"resources": {' + " " * 10_000 + '"memory": {"value": 12}}}',
     ],
 )
-def test_invalid_quota_changes_nothing(text: str) -> None:
-    rm = Spaces()
-
+def test_invalid_quota_changes_nothing(rm: Spaces, text: str) -> None:
     assert rm.enters("a1", namespace_resourcequota=text, namespace_resourceguaranteed=text)
     assert rm.gets("a1") == 5
 
 
-def test_tags_do_not_change_a_configured_queue() -> None:
-    rm = Spaces()
+def test_tags_do_not_change_a_configured_queue(rm: Spaces) -> None:
     rm.submits(
         "a1",
         "root.fixed",
@@ -218,8 +209,7 @@ def test_tags_do_not_change_a_configured_queue() -> None:
     assert rm.gets("a1") == 50
 
 
-def test_rejected_application_does_not_change_the_quota() -> None:
-    rm = Spaces()
+def test_rejected_application_does_not_change_the_quota(rm: Spaces) -> None:
     rm.enters("a1")
     tags = {"namespace": "ns", "namespace.resourcequota": '{"resources":{"memory":{"value":2}}}'}
     gang = {"placeholder_ask": Resource({"memory": 3})}
@@ -228,8 +218,7 @@ def test_rejected_application_does_not_change_the_quota() -> None:
     assert rm.gets("a1") == 5
 
 
-def test_gang_is_checked_against_the_quota_in_its_tag() -> None:
-    rm = Spaces()
+def test_gang_is_checked_against_the_quota_in_its_tag(rm: Spaces) -> None:
     tags = {"namespace": "ns", "namespace.resourcequota": '{"resources":{"memory":{"value":9}}}'}
     gang = {"placeholder_ask": Resource({"memory": 8})}
 
@@ -237,8 +226,7 @@ def test_gang_is_checked_against_the_quota_in_its_tag() -> None:
 
 
 # requirement: SI-CONST-011
-def test_tag_sets_the_application_limit_of_the_namespace() -> None:
-    rm = Spaces()
+def test_tag_sets_the_application_limit_of_the_namespace(rm: Spaces) -> None:
     rm.enters("a1", namespace_resourcemaxapps="1")
     rm.enters("a2", namespace_resourcemaxapps="1")
     rm.enters("a3", "other")
@@ -248,8 +236,7 @@ def test_tag_sets_the_application_limit_of_the_namespace() -> None:
 
 
 # requirement: SI-CONST-011
-def test_latest_application_sets_the_application_limit() -> None:
-    rm = Spaces()
+def test_latest_application_sets_the_application_limit(rm: Spaces) -> None:
     rm.enters("a1", namespace_resourcemaxapps="1")
     assert keys(rm.asks("k1", "a1", memory=1)) == ["k1"]
     rm.enters("a2")
@@ -263,17 +250,14 @@ def test_latest_application_sets_the_application_limit() -> None:
 @pytest.mark.parametrize(
     "text", ["", "0", "-1", "+1", "1.0", "1e0", " 1", "1_0", "one", "9" * 5000]
 )
-def test_invalid_application_limit_changes_nothing(text: str) -> None:
-    rm = Spaces()
-
+def test_invalid_application_limit_changes_nothing(rm: Spaces, text: str) -> None:
     assert rm.enters("a1", namespace_resourcemaxapps=text)
     assert rm.enters("a2")
     assert (rm.gets("a1", 2), rm.gets("a2")) == (2, 1)
 
 
 # requirement: SI-CONST-011
-def test_rejected_application_does_not_change_the_application_limit() -> None:
-    rm = Spaces()
+def test_rejected_application_does_not_change_the_application_limit(rm: Spaces) -> None:
     rm.enters("a1")
     tags = {"namespace": "ns", "namespace.resourcemaxapps": "1"}
 

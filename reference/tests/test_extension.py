@@ -46,7 +46,7 @@ async def becomes(wire: Wire, name: str) -> None:
             await asyncio.sleep(0.005)
 
 
-def test_describe_reports_revision_and_timers() -> None:
+async def test_describe_reports_revision_and_timers() -> None:
     settings = Settings(
         completing_timeout=1.5,
         starting_timeout=0.0,
@@ -56,23 +56,20 @@ def test_describe_reports_revision_and_timers() -> None:
         connection_loss_timeout=0.25,
     )
 
-    async def play() -> None:
-        async with served(settings=settings) as wire:
-            facets = await wire.calls("Describe")
-            assert facets.si_profile == wire.revision.name
-            assert (facets.metrics, facets.configuration) == (True, True)
-            assert (facets.snapshot, facets.several_rms, facets.virtual_clock) == (
-                True,
-                True,
-                False,
-            )
-            timers = facets.timers
-            assert (timers.waiting_to_completed, timers.placeholder_default) == (1500, 2000)
-            assert (timers.retention, timers.connection_loss) == (3000, 250)
-            assert timers.starting_to_running == 1, "zero would say that it is not known"
-            assert timers.placeholder_from_application_timeout
-
-    asyncio.run(play())
+    async with served(settings=settings) as wire:
+        facets = await wire.calls("Describe")
+        assert facets.si_profile == wire.revision.name
+        assert (facets.metrics, facets.configuration) == (True, True)
+        assert (facets.snapshot, facets.several_rms, facets.virtual_clock) == (
+            True,
+            True,
+            False,
+        )
+        timers = facets.timers
+        assert (timers.waiting_to_completed, timers.placeholder_default) == (1500, 2000)
+        assert (timers.retention, timers.connection_loss) == (3000, 250)
+        assert timers.starting_to_running == 1, "zero would say that it is not known"
+        assert timers.placeholder_from_application_timeout
 
 
 @on_virtual_time

@@ -196,8 +196,7 @@ def test_removed_application_is_freed_without_cycle_collection(
     assert left < FEW
 
 
-def test_asks_withdrawn_at_once_leave_nothing_behind_waiting_ones() -> None:
-    rm = RM()
+def test_asks_withdrawn_at_once_leave_nothing_behind_waiting_ones(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("waits", memory=100)
     for number in range(LIFECYCLES_EACH):

@@ -327,8 +327,7 @@ def test_changed_node_clears_the_refusals_of_waiting_asks(
     assert not found
 
 
-def test_withdrawal_by_key_alone_visits_applications_in_order() -> None:
-    rm = RM()
+def test_withdrawal_by_key_alone_visits_applications_in_order(rm: RM) -> None:
     for application in ("a1", "a2", "a3"):
         rm.submits(application)
     for application in ("a3", "a1", "a2"):

@@ -42,24 +42,21 @@ async def test_oversized_message_ends_its_stream() -> None:
         assert (await applications.receives()).accepted
 
 
-def test_oversized_configuration_is_refused_with_a_message() -> None:
+async def test_oversized_configuration_is_refused_with_a_message() -> None:
     fits = "partitions: [{name: default, queues: [{name: root}]}] # \N{GREEK SMALL LETTER ALPHA}"
     most = len(fits.encode())
     message = f"the configuration has {most + 1} bytes, and no more than {most} are read"
 
-    async def play() -> None:
-        async with served(policies=Policies(configuration_bytes=most)) as wire:
-            await wire.registers(config=fits)
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await wire.registers("rm2", config=f"{fits}#")
-            outcome = await wire.calls("ApplyConfiguration", rm_id="rm", config=f"{fits}#")
+    async with served(policies=Policies(configuration_bytes=most)) as wire:
+        await wire.registers(config=fits)
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await wire.registers("rm2", config=f"{fits}#")
+        outcome = await wire.calls("ApplyConfiguration", rm_id="rm", config=f"{fits}#")
 
-            assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-            assert message in (refused.value.details() or "")
-            assert not outcome.applied
-            assert message in outcome.reason
-
-    asyncio.run(play())
+        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert message in (refused.value.details() or "")
+        assert not outcome.applied
+        assert message in outcome.reason
 
 
 def test_configuration_of_the_kubernetes_maximum_is_accepted() -> None:
@@ -103,36 +100,32 @@ async def test_number_of_open_streams_is_limited() -> None:
                 pass
 
 
-def test_rm_that_does_not_read_is_lost() -> None:
+async def test_rm_that_does_not_read_is_lost() -> None:
     """Its answers cannot wait for ever, and none can be left out: it has to register again."""
+    async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
+        for rm_id in ("rm", "reader"):
+            await wire.registers(rm_id)
+        reader = await wire.opens("UpdateNode", "reader")
+        await accepted_node(wire, reader, "n1")
+        lazy = await wire.opens("UpdateNode")
+        other = await wire.opens("UpdateApplication")
+        await other.send(new=[wire.application()])
+        await other.receives()
+        sent = 0
+        while wire.server.engine.serves("rm"):
+            await lazy.send(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
+            sent += 10
+            assert sent < 10_000, "all of it waits somewhere"
 
-    async def play() -> None:
-        async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
-            for rm_id in ("rm", "reader"):
-                await wire.registers(rm_id)
-            reader = await wire.opens("UpdateNode", "reader")
-            await accepted_node(wire, reader, "n1")
-            lazy = await wire.opens("UpdateNode")
-            other = await wire.opens("UpdateApplication")
-            await other.send(new=[wire.application()])
-            await other.receives()
-            sent = 0
-            while wire.server.engine.serves("rm"):
-                await lazy.send(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
-                sent += 10
-                assert sent < 10_000, "all of it waits somewhere"
-
-            assert (await other.ends())[0] is EXHAUSTED
-            code, message = await lazy.ends()
-            assert (code, "does not read" in message) == (EXHAUSTED, True)
-            snapshot = await wire.calls("Snapshot", rm_id="rm")
-            assert snapshot.phase == snapshot.PAUSED
-            await accepted_node(wire, reader, "n2")
-            await wire.registers()
-            again = await wire.opens("UpdateNode")
-            await accepted_node(wire, again, "n1")
-
-    asyncio.run(play())
+        assert (await other.ends())[0] is EXHAUSTED
+        code, message = await lazy.ends()
+        assert (code, "does not read" in message) == (EXHAUSTED, True)
+        snapshot = await wire.calls("Snapshot", rm_id="rm")
+        assert snapshot.phase == snapshot.PAUSED
+        await accepted_node(wire, reader, "n2")
+        await wire.registers()
+        again = await wire.opens("UpdateNode")
+        await accepted_node(wire, again, "n1")
 
 
 async def test_rm_that_never_reads_frees_its_stream() -> None:

@@ -1,6 +1,5 @@
 """One stream for everything (2021-02), over gRPC: lifecycle, end, and resync."""
 
-import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -129,7 +128,7 @@ async def test_request_without_rm_id_gets_no_resync(wire: Wire) -> None:
 
 
 # requirement: SI-REG-012, SI-REG-002
-def test_policy_group_selects_the_queues() -> None:
+async def test_policy_group_selects_the_queues() -> None:
     one, two = (
         parse_configuration(
             f"partitions: [{{name: default, queues: [{{name: root, submitacl: '*',"
@@ -138,24 +137,21 @@ def test_policy_group_selects_the_queues() -> None:
         for name in ("q1", "q2")
     )
 
-    async def play() -> None:
-        policies = Policies(groups={"pg1": one, "pg2": two})
-        async with served(REVISION, policies=policies) as wire:
-            for group, (good, bad) in {"pg1": ("q1", "q2"), "pg2": ("q2", "q1")}.items():
-                await wire.registers(group, policyGroup=group)
-                stream = await wire.opens("Update", group)
-                await stream.send(newApplications=[wire.application("a1", f"root.{good}")])
-                assert (await stream.receives()).acceptedApplications[0].applicationID == "a1"
-                await stream.send(newApplications=[wire.application("a2", f"root.{bad}")])
-                assert (await stream.receives()).rejectedApplications[0].applicationID == "a2"
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await wire.registers(policyGroup="pg3")
-            assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-            assert "'pg3' is not configured" in (refused.value.details() or "")
-            stream = await wire.opens("Update")
-            assert (await stream.ends())[0] is REFUSED
-
-    asyncio.run(play())
+    policies = Policies(groups={"pg1": one, "pg2": two})
+    async with served(REVISION, policies=policies) as wire:
+        for group, (good, bad) in {"pg1": ("q1", "q2"), "pg2": ("q2", "q1")}.items():
+            await wire.registers(group, policyGroup=group)
+            stream = await wire.opens("Update", group)
+            await stream.send(newApplications=[wire.application("a1", f"root.{good}")])
+            assert (await stream.receives()).acceptedApplications[0].applicationID == "a1"
+            await stream.send(newApplications=[wire.application("a2", f"root.{bad}")])
+            assert (await stream.receives()).rejectedApplications[0].applicationID == "a2"
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await wire.registers(policyGroup="pg3")
+        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "'pg3' is not configured" in (refused.value.details() or "")
+        stream = await wire.opens("Update")
+        assert (await stream.ends())[0] is REFUSED
 
 
 # requirement: SI-GANG-041

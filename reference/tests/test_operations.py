@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from click.testing import CliRunner
 from patience import patient
 from sireference.cli import main
 from siwire import DEFAULT_REVISION, rpc
+from tests.test_cli import serving as started
 
 TIMEOUT = patient()  # seconds
 QUEUES = """
@@ -51,15 +51,8 @@ class Serving:
 
 @contextmanager
 def serving(*options: str, listen: str = "127.0.0.1:0", lines: int = 1) -> Iterator[Serving]:
-    command = [sys.executable, "-m", "sireference", "serve", "--listen", listen, *options]
-    process = subprocess.Popen(  # noqa: S603  # our own command
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
+    with started("--listen", listen, *options) as process:
         yield Serving(process, lines)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def registers(channel: grpc.Channel, **fields: Any) -> None:

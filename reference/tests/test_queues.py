@@ -106,8 +106,7 @@ def test_queue_with_the_smaller_share_is_served_next() -> None:
     assert keys(rm.creates("n1", memory=100)) == ["k-a1", "k-a2", "k-a2"]
 
 
-def test_leaf_is_first_come_first_served() -> None:
-    rm = RM()
+def test_leaf_is_first_come_first_served(rm: RM) -> None:
     for application in ("a1", "a2", "a3"):
         rm.submits(application)
     for application in ("a3", "a1", "a2"):

@@ -35,9 +35,8 @@ def withdrawn(effects: list[Effect]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("subject", "meant"), CASES, ids=lambda case: str(case)[:40])
 def test_asks_are_withdrawn_only_by_their_kinds_of_subject(
-    subject: AskSubject, meant: list[tuple[str, str]]
+    rm: RM, subject: AskSubject, meant: list[tuple[str, str]]
 ) -> None:
-    rm = RM()
     for application, key in (("a1", "k1"), ("a1", "k2"), ("a2", "k1")):
         rm.submits(application)
         rm.asks(key, application, memory=1)

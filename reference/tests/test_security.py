@@ -6,8 +6,8 @@ import logging
 import socket
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,24 +68,24 @@ def tls(tmp_path: Path) -> tuple[trustme.CA, Tls]:
     return authority, Tls(tmp_path / "cert", tmp_path / "key", tmp_path / "authority")
 
 
-Scenario = Callable[[Clients], Awaitable[None]]
+Serves = Callable[[Permissions | None], AbstractAsyncContextManager[Clients]]
 
 
 @pytest.fixture
-def with_tls(tls: tuple[trustme.CA, Tls]) -> Callable[[Scenario, Permissions | None], None]:
-    """Run a scenario against a server with TLS and these permissions."""
+def with_tls(tls: tuple[trustme.CA, Tls]) -> Serves:
+    """Serve with TLS and these permissions."""
     authority, options = tls
 
-    async def play(scenario: Scenario, permissions: Permissions | None) -> None:
-        granted = Access(permissions)
-        server = Server(codec_for(DEFAULT_REVISION), Settings(), access=granted)
+    @asynccontextmanager
+    async def serves(permissions: Permissions | None) -> AsyncIterator[Clients]:
+        server = Server(codec_for(DEFAULT_REVISION), Settings(), access=Access(permissions))
         await server.start("127.0.0.1:0", options.credentials())
         try:
-            await scenario(Clients(authority, server))
+            yield Clients(authority, server)
         finally:
             await server.stop()
 
-    return lambda scenario, permissions: asyncio.run(play(scenario, permissions))
+    return serves
 
 
 @contextmanager
@@ -100,94 +100,86 @@ def refused() -> Iterator[None]:
 BOUND: Final = Permissions((ClientRM("first.test", "one"), ClientRM("second.test", "two")))
 
 
-def test_client_acts_for_the_rm_it_is_bound_to(
-    with_tls: Callable[[Scenario, Permissions | None], None],
+async def test_client_acts_for_the_rm_it_is_bound_to(with_tls: Serves) -> None:
+    async with with_tls(BOUND) as clients, clients.of("first.test") as wire:
+        await wire.registers("one")
+        nodes = await wire.opens("UpdateNode", "one")
+        await nodes.send(nodes=[wire.node(memory=1)])
+        assert (await nodes.receives()).accepted
+        await wire.offers(ext.EVENT_BATCH, rm_id="one")
+        assert (await wire.calls("ApplyConfiguration", rm_id="one", config="")).reason == ""
+        snapshot = await wire.calls("Snapshot", rm_id="one")
+        assert [node.node_id for node in snapshot.nodes] == ["n1"]
+        assert (await wire.calls("Describe")).snapshot
+
+
+async def test_client_that_is_not_bound_to_an_rm_cannot_act_for_it(
+    with_tls: Serves, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario(clients: Clients) -> None:
-        async with clients.of("first.test") as wire:
+    async with (
+        with_tls(BOUND) as clients,
+        clients.of("first.test") as owner,
+        clients.of("second.test") as wire,
+    ):
+        await owner.registers("one")
+        own = await owner.opens("UpdateNode", "one")
+        await own.send(nodes=[owner.node("n1", memory=1)])
+        await own.receives()
+
+        with refused():
             await wire.registers("one")
-            nodes = await wire.opens("UpdateNode", "one")
-            await nodes.send(nodes=[wire.node(memory=1)])
-            assert (await nodes.receives()).accepted
-            await wire.offers(ext.EVENT_BATCH, rm_id="one")
-            assert (await wire.calls("ApplyConfiguration", rm_id="one", config="")).reason == ""
-            snapshot = await wire.calls("Snapshot", rm_id="one")
-            assert [node.node_id for node in snapshot.nodes] == ["n1"]
-            assert (await wire.calls("Describe")).snapshot
-
-    with_tls(scenario, BOUND)
-
-
-def test_client_that_is_not_bound_to_an_rm_cannot_act_for_it(
-    with_tls: Callable[[Scenario, Permissions | None], None], caplog: pytest.LogCaptureFixture
-) -> None:
-    async def scenario(clients: Clients) -> None:
-        async with clients.of("first.test") as owner, clients.of("second.test") as wire:
-            await owner.registers("one")
-            own = await owner.opens("UpdateNode", "one")
-            await own.send(nodes=[owner.node("n1", memory=1)])
-            await own.receives()
-
+        for name in ("UpdateNode", "UpdateApplication", "UpdateAllocation"):
+            code, message = await (await wire.opens(name, "one")).ends()
+            assert code is grpc.StatusCode.PERMISSION_DENIED
+            assert "'second.test'" in message
+        callbacks = await wire.opens_callbacks()
+        await callbacks.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id="one")))
+        assert (await callbacks.ends())[0] is grpc.StatusCode.PERMISSION_DENIED
+        for call in ("Snapshot", "ApplyConfiguration", "ReadMetrics", "Describe"):
             with refused():
-                await wire.registers("one")
-            for name in ("UpdateNode", "UpdateApplication", "UpdateAllocation"):
-                code, message = await (await wire.opens(name, "one")).ends()
-                assert code is grpc.StatusCode.PERMISSION_DENIED
-                assert "'second.test'" in message
-            callbacks = await wire.opens_callbacks()
-            await callbacks.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id="one")))
-            assert (await callbacks.ends())[0] is grpc.StatusCode.PERMISSION_DENIED
-            for call in ("Snapshot", "ApplyConfiguration", "ReadMetrics", "Describe"):
-                with refused():
-                    await wire.calls(call, rm_id="one")
+                await wire.calls(call, rm_id="one")
 
-            await own.send(nodes=[owner.node("n2", memory=1)])
-            assert (await own.receives()).accepted
-            await wire.registers("two")
-
-    with_tls(scenario, BOUND)
+        await own.send(nodes=[owner.node("n2", memory=1)])
+        assert (await own.receives()).accepted
+        await wire.registers("two")
 
     assert not [one for one in caplog.records if one.levelno > logging.WARNING]
 
 
-def test_no_later_message_of_a_stream_may_be_for_another_rm(
-    with_tls: Callable[[Scenario, Permissions | None], None],
-) -> None:
-    async def scenario(clients: Clients) -> None:
-        async with clients.of("first.test") as owner, clients.of("second.test") as wire:
-            await owner.registers("one")
-            await wire.registers("two")
-            nodes = await wire.opens("UpdateNode", "two")
-            await nodes.send(rmID="one", nodes=[wire.node(memory=1)])
-            code, _ = await nodes.ends()
-            assert code is grpc.StatusCode.PERMISSION_DENIED
-            assert not (await owner.calls("Snapshot", rm_id="one")).nodes
-
-    with_tls(scenario, BOUND)
-
-
-def test_common_name_is_a_client_name_too(
-    with_tls: Callable[[Scenario, Permissions | None], None],
-) -> None:
-    async def scenario(clients: Clients) -> None:
-        async with clients.of("somewhere.test", common_name="second.test") as wire:
-            await wire.registers("two")
-            with refused():
-                await wire.registers("one")
-
-    with_tls(scenario, BOUND)
+async def test_no_later_message_of_a_stream_may_be_for_another_rm(with_tls: Serves) -> None:
+    async with (
+        with_tls(BOUND) as clients,
+        clients.of("first.test") as owner,
+        clients.of("second.test") as wire,
+    ):
+        await owner.registers("one")
+        await wire.registers("two")
+        nodes = await wire.opens("UpdateNode", "two")
+        await nodes.send(rmID="one", nodes=[wire.node(memory=1)])
+        code, _ = await nodes.ends()
+        assert code is grpc.StatusCode.PERMISSION_DENIED
+        assert not (await owner.calls("Snapshot", rm_id="one")).nodes
 
 
-def test_without_bindings_every_client_acts_for_every_rm(
-    with_tls: Callable[[Scenario, Permissions | None], None],
-) -> None:
-    async def scenario(clients: Clients) -> None:
-        async with clients.of("first.test") as first, clients.of("second.test") as second:
-            await first.registers("one")
-            await second.registers("one")
-            await second.calls("Snapshot", rm_id="one")
+async def test_common_name_is_a_client_name_too(with_tls: Serves) -> None:
+    async with (
+        with_tls(BOUND) as clients,
+        clients.of("somewhere.test", common_name="second.test") as wire,
+    ):
+        await wire.registers("two")
+        with refused():
+            await wire.registers("one")
 
-    with_tls(scenario, None)
+
+async def test_without_bindings_every_client_acts_for_every_rm(with_tls: Serves) -> None:
+    async with (
+        with_tls(None) as clients,
+        clients.of("first.test") as first,
+        clients.of("second.test") as second,
+    ):
+        await first.registers("one")
+        await second.registers("one")
+        await second.calls("Snapshot", rm_id="one")
 
 
 @pytest.mark.parametrize(
@@ -296,17 +288,14 @@ def test_settings_of_an_rm_are_shown_on_request(*, shows: bool, shown: dict[str,
 
 
 @pytest.mark.parametrize("shows", [True, False])
-def test_settings_of_an_rm_are_logged_on_request(
+async def test_settings_of_an_rm_are_logged_on_request(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, *, shows: bool
 ) -> None:
     monkeypatch.setattr(logging.getLogger("sireference"), "propagate", True)
     caplog.set_level(logging.DEBUG, "sireference")
 
-    async def play() -> None:
-        async with served(access=Access(shows_extra_config=shows)) as wire:
-            await wire.registers(extraConfig=SETTINGS)
-
-    asyncio.run(play())
+    async with served(access=Access(shows_extra_config=shows)) as wire:
+        await wire.registers(extraConfig=SETTINGS)
 
     received = str([vars(record) for record in caplog.records])
     assert "siconform.note" in received
@@ -434,13 +423,8 @@ def test_incompatible_options_are_refused(
     assert message in result.output
 
 
-def test_stream_without_rm_id_needs_no_binding(
-    with_tls: Callable[[Scenario, Permissions | None], None],
-) -> None:
-    async def scenario(clients: Clients) -> None:
-        async with clients.of("unbound.test") as wire:
-            silent = await wire.opens("UpdateNode", greets=False)
-            await silent.half_closes()
-            assert await Stream(silent.call, None, "").ends() == (grpc.StatusCode.OK, "")
-
-    with_tls(scenario, BOUND)
+async def test_stream_without_rm_id_needs_no_binding(with_tls: Serves) -> None:
+    async with with_tls(BOUND) as clients, clients.of("unbound.test") as wire:
+        silent = await wire.opens("UpdateNode", greets=False)
+        await silent.half_closes()
+        assert await Stream(silent.call, None, "").ends() == (grpc.StatusCode.OK, "")

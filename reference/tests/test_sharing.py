@@ -42,18 +42,15 @@ async def test_computation_continues_without_its_first_caller() -> None:
     assert await second == 1
 
 
-def test_error_goes_to_all_waiting_callers_and_is_not_cached() -> None:
+async def test_error_goes_to_all_waiting_callers_and_is_not_cached() -> None:
     async def fails() -> int:
         await asyncio.sleep(0)
         raise RuntimeError("not made")
 
-    async def play() -> None:
-        sharing: Sharing[str, int] = Sharing()
-        waiting = [asyncio.ensure_future(sharing.get("a", fails)) for _ in range(2)]
-        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
-        assert [str(outcome) for outcome in outcomes] == ["not made", "not made"]
-        making = Making()
-        making.go_on.set()
-        assert await sharing.get("a", making) == 1
-
-    asyncio.run(play())
+    sharing: Sharing[str, int] = Sharing()
+    waiting = [asyncio.ensure_future(sharing.get("a", fails)) for _ in range(2)]
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [str(outcome) for outcome in outcomes] == ["not made", "not made"]
+    making = Making()
+    making.go_on.set()
+    assert await sharing.get("a", making) == 1

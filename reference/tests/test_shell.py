@@ -1,7 +1,5 @@
 """The shell over gRPC: registration, streams and their ends, health."""
 
-import asyncio
-
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # no types
@@ -24,36 +22,33 @@ THREE_STREAMS = [one for one in REVISIONS.values() if one.can(Capability.THREE_U
 
 # requirement: SI-WIRE-001, SI-WIRE-003
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_lifecycle_over_the_wire(revision: Revision) -> None:
+async def test_lifecycle_over_the_wire(revision: Revision) -> None:
     identity = identity_in(revision)
 
-    async def play() -> None:
-        async with served(revision, Settings(completing_timeout=0.01)) as wire:
-            await wire.registers()
-            nodes, applications, allocations = await all_streams(wire)
-            await accepted_node(wire, nodes)
-            await accepted_application(wire, applications)
-            await allocations.asks(wire.ask(memory=3))
-            (new,) = (await allocations.receives()).new
-            assert (new.allocationKey, new.nodeID) == ("k1", "n1")
-            assert new.resourcePerAlloc.resources["memory"].value == 3
-            release = wire.si.AllocationRelease(
-                applicationID="a1",
-                partitionName="default",
-                terminationType=wire.si.STOPPED_BY_RM,
-                **{identity: getattr(new, identity)},
-            )
-            request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
-            await allocations.send(releases=request)
-            (gone,) = (await allocations.receives()).released
-            assert getattr(gone, identity) == getattr(new, identity) != ""
-            assert gone.terminationType == wire.si.STOPPED_BY_RM
-            received: list[str] = []
-            while "Completed" not in received:
-                received += [update.state for update in (await applications.receives()).updated]
-            assert received == ["Accepted", begun(revision), "Completing", "Completed"]
-
-    asyncio.run(play())
+    async with served(revision, Settings(completing_timeout=0.01)) as wire:
+        await wire.registers()
+        nodes, applications, allocations = await all_streams(wire)
+        await accepted_node(wire, nodes)
+        await accepted_application(wire, applications)
+        await allocations.asks(wire.ask(memory=3))
+        (new,) = (await allocations.receives()).new
+        assert (new.allocationKey, new.nodeID) == ("k1", "n1")
+        assert new.resourcePerAlloc.resources["memory"].value == 3
+        release = wire.si.AllocationRelease(
+            applicationID="a1",
+            partitionName="default",
+            terminationType=wire.si.STOPPED_BY_RM,
+            **{identity: getattr(new, identity)},
+        )
+        request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
+        await allocations.send(releases=request)
+        (gone,) = (await allocations.receives()).released
+        assert getattr(gone, identity) == getattr(new, identity) != ""
+        assert gone.terminationType == wire.si.STOPPED_BY_RM
+        received: list[str] = []
+        while "Completed" not in received:
+            received += [update.state for update in (await applications.receives()).updated]
+        assert received == ["Accepted", begun(revision), "Completing", "Completed"]
 
 
 # requirement: SI-REG-002, SI-REG-015

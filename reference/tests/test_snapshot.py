@@ -24,8 +24,7 @@ def seen(rm: RM) -> Snapshot:
     return rm.scheduler.snapshot(rm.rm_id)
 
 
-def test_snapshot_of_many_applications_is_complete_and_taken_in_chunks() -> None:
-    rm = RM()
+def test_snapshot_of_many_applications_is_complete_and_taken_in_chunks(rm: RM) -> None:
     few = len(list(rm.scheduler.taking_snapshot(rm.rm_id)))
     for number in range(1_000):
         rm.submits(f"a{number}")

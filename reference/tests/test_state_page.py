@@ -192,26 +192,23 @@ def test_state_is_available_as_json(path: str) -> None:
     with_state(visit)
 
 
-def test_health_is_200_while_the_scheduler_serves_and_503_before_and_after() -> None:
+async def test_health_is_200_while_the_scheduler_serves_and_503_before_and_after() -> None:
     def statuses(ask: Asking) -> list[int]:
         return [ask(path).status for path in ("/healthz", "/", "/state.json")]
 
-    async def play() -> None:
-        async with served() as wire:
-            engine = wire.server.engine
-            page = HttpPage(engine, "127.0.0.1:0", Access(http_token=TOKEN))
-            open_page = HttpPage(engine, "127.0.0.1:0")
-            try:
-                assert (await asyncio.to_thread(Asking(page), "/healthz")).body == "serving\n"
-                assert await asyncio.to_thread(statuses, Asking(open_page)) == [200, 200, 200]
-                await wire.server.stop()
-                assert await asyncio.to_thread(statuses, Asking(open_page)) == [503, 503, 503]
-                assert await asyncio.to_thread(statuses, Asking(page)) == [503, 401, 401]
-            finally:
-                await asyncio.to_thread(page.stop)
-                await asyncio.to_thread(open_page.stop)
-
-    asyncio.run(play())
+    async with served() as wire:
+        engine = wire.server.engine
+        page = HttpPage(engine, "127.0.0.1:0", Access(http_token=TOKEN))
+        open_page = HttpPage(engine, "127.0.0.1:0")
+        try:
+            assert (await asyncio.to_thread(Asking(page), "/healthz")).body == "serving\n"
+            assert await asyncio.to_thread(statuses, Asking(open_page)) == [200, 200, 200]
+            await wire.server.stop()
+            assert await asyncio.to_thread(statuses, Asking(open_page)) == [503, 503, 503]
+            assert await asyncio.to_thread(statuses, Asking(page)) == [503, 401, 401]
+        finally:
+            await asyncio.to_thread(page.stop)
+            await asyncio.to_thread(open_page.stop)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])

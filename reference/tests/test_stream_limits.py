@@ -78,21 +78,17 @@ async def test_silent_streams_do_not_block_others() -> None:
         await accepted_node(wire, await wire.opens("UpdateNode"), "n1")
 
 
-def test_stream_that_has_sent_a_message_may_be_silent() -> None:
+async def test_stream_that_has_sent_a_message_may_be_silent() -> None:
     """A silent stream opened later ends, which shows that the time is over."""
+    async with served(limits=IN_A_MOMENT) as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        callbacks = await wire.offers(ext.EVENT_BATCH)
+        silent = await wire.opens("UpdateApplication", greets=False)
+        assert (await silent.ends())[0] is TOO_LATE
 
-    async def play() -> None:
-        async with served(limits=IN_A_MOMENT) as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            callbacks = await wire.offers(ext.EVENT_BATCH)
-            silent = await wire.opens("UpdateApplication", greets=False)
-            assert (await silent.ends())[0] is TOO_LATE
-
-            await accepted_node(wire, nodes, "n1")
-            assert (await callbacks.receives()).kind == ext.EVENT_BATCH
-
-    asyncio.run(play())
+        await accepted_node(wire, nodes, "n1")
+        assert (await callbacks.receives()).kind == ext.EVENT_BATCH
 
 
 async def test_one_rm_cannot_take_every_stream() -> None:
@@ -154,25 +150,22 @@ async def test_lost_rm_takes_no_stream() -> None:
 
 
 @pytest.mark.slow("waits for a real timer")
-def test_suspended_client_has_lost_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_suspended_client_has_lost_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "_ANSWER_AT_LEAST", 1.0)
 
-    async def play() -> None:
-        async with served(settings=Settings(connection_loss_timeout=2.0)) as wire:
-            await wire.registers()
-            command = [sys.executable, "-c", CLIENT, wire.server.address]
-            process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
-            try:
-                await wire.has_streams(1)
-                os.kill(process.pid, signal.SIGSTOP)
-                await wire.has_streams(0)
-            finally:
-                process.kill()
-                await asyncio.wait_for(process.wait(), TIMEOUT)
-            snapshot = await wire.calls("Snapshot", rm_id="rm")
-            assert snapshot.phase in (snapshot.PAUSED, snapshot.STOPPED)
-
-    asyncio.run(play())
+    async with served(settings=Settings(connection_loss_timeout=2.0)) as wire:
+        await wire.registers()
+        command = [sys.executable, "-c", CLIENT, wire.server.address]
+        process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+        try:
+            await wire.has_streams(1)
+            os.kill(process.pid, signal.SIGSTOP)
+            await wire.has_streams(0)
+        finally:
+            process.kill()
+            await asyncio.wait_for(process.wait(), TIMEOUT)
+        snapshot = await wire.calls("Snapshot", rm_id="rm")
+        assert snapshot.phase in (snapshot.PAUSED, snapshot.STOPPED)
 
 
 @pytest.mark.parametrize(

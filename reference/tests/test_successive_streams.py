@@ -163,29 +163,26 @@ async def test_reader_of_both_streams_receives_everything_once_and_in_order(wire
 
 
 @pytest.mark.parametrize("end", ["is cancelled", "stays open, unread"])
-def test_unsent_messages_go_to_the_replacement_stream(
+async def test_unsent_messages_go_to_the_replacement_stream(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "LAST_WORDS", 0.1)
     window_stays_small = (("grpc.http2.bdp_probe", 0),)
 
-    async def play() -> None:
-        async with served() as wire:
-            address = wire.server.address
-            async with grpc.aio.insecure_channel(address, options=window_stays_small) as channel:
-                first, keys = await with_much_to_read(Wire(channel, wire.revision, wire.server))
-                (earlier,) = (one for one in wire.server._streams.of("rm") if one.outbox)
-                second = await wire.opens("UpdateAllocation")
-                await second.asks(wire.ask("last", memory=1))
-                await asyncio.wait_for(asyncio.shield(earlier.ending), TIMEOUT)
-                if end == "is cancelled":
-                    first.call.cancel()
+    async with served() as wire:
+        address = wire.server.address
+        async with grpc.aio.insecure_channel(address, options=window_stays_small) as channel:
+            first, keys = await with_much_to_read(Wire(channel, wire.revision, wire.server))
+            (earlier,) = (one for one in wire.server._streams.of("rm") if one.outbox)
+            second = await wire.opens("UpdateAllocation")
+            await second.asks(wire.ask("last", memory=1))
+            await asyncio.wait_for(asyncio.shield(earlier.ending), TIMEOUT)
+            if end == "is cancelled":
+                first.call.cancel()
 
-                received = await keys_reported(second)
+            received = await keys_reported(second)
 
-                assert received == [*keys, "last"][-len(received) :]
-                assert len(received) > 1500
-                if end != "is cancelled":
-                    assert (await first.ends())[0] is grpc.StatusCode.ABORTED
-
-    asyncio.run(play())
+            assert received == [*keys, "last"][-len(received) :]
+            assert len(received) > 1500
+            if end != "is cancelled":
+                assert (await first.ends())[0] is grpc.StatusCode.ABORTED

@@ -16,6 +16,7 @@ from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Li
 from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION, Revision, rpc
 from siwire.ext import extension_pb2 as ext
+from tests.coding import resource
 from tests.fields import asked
 
 TIMEOUT = patient()  # seconds
@@ -144,10 +145,7 @@ class Wire:
         return await call(method.request(**fields), timeout=TIMEOUT)
 
     def resource(self, **amounts: int) -> Any:
-        quantity = self.si.Quantity
-        return self.si.Resource(
-            resources={name: quantity(value=amount) for name, amount in amounts.items()}
-        )
+        return resource(self.si, **amounts)
 
     def node(self, node_id: str = "n1", action: str = "CREATE", /, **amounts: int) -> Any:
         info = self.si.NodeInfo

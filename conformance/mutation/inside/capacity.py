@@ -13,7 +13,6 @@ from sireference.core import (
     releases,
     scheduling_pass,
 )
-from sireference.core.gang import replacement
 from sireference.core.model import Effect, NewAllocation
 from sireference.core.resources import Resource
 from sireference.core.state.node import Node
@@ -25,8 +24,8 @@ from sireference.core.states import TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.inside.releasing import is_of_all
+from mutation.inside.swaps import after_replacement
 from mutation.mutant import mutant
-from mutation.patching import instead_of
 
 
 @mutant(
@@ -275,15 +274,12 @@ def _(patch: Patch) -> None:
     "A real allocation counts for its user with the amounts of the placeholder that it replaced.",
     breaks=("SI-GANG-054",),
 )
-@instead_of(replacement.go_on)
-def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    effects = original(partition, gone, now)
-    for effect in effects:
-        if isinstance(effect, NewAllocation):
-            live = partition.allocations.all[effect.allocation.identity]
-            more = gone.record.ask.resource - live.record.ask.resource
-            for quota in gone.application.quotas:
-                if isinstance(quota, UserQuota) and more.amounts:
-                    patch.fires()
-                    quota.book(more)
-    return effects
+def _(patch: Patch) -> None:
+    def counts_for_user(live: Any, gone: Any) -> None:
+        more = gone.record.ask.resource - live.record.ask.resource
+        for quota in gone.application.quotas:
+            if isinstance(quota, UserQuota) and more.amounts:
+                patch.fires()
+                quota.book(more)
+
+    after_replacement(patch, counts_for_user)

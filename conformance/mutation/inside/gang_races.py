@@ -10,7 +10,6 @@ from sireference.core.model import (
     AllOfApplication,
     AskedAndHeld,
     Effect,
-    NewAllocation,
     ReleasedAsk,
 )
 from sireference.core.resources import Resource
@@ -18,6 +17,7 @@ from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
 
 from mutation.inside import Original, Patch
+from mutation.inside.swaps import after_replacement, places_beyond_capacity
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -151,16 +151,14 @@ def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -
     "The rest of a placeholder with a smaller replacement is never free again.",
     breaks=("SI-GANG-071",),
 )
-@instead_of(replacement.go_on)
-def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    effects = original(partition, gone, now)
-    was = gone.record.ask.resource
-    for effect in effects:
-        if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
+def _(patch: Patch) -> None:
+    def books_the_rest(live: Any, gone: Any) -> None:
+        was, now = gone.record.ask.resource, live.record.ask.resource
+        if now != was:
             patch.fires()
-            live = partition.allocations.all[effect.allocation.identity]
-            live.application.quotas.book(was - effect.allocation.ask.resource)
-    return effects
+            live.application.quotas.book(was - now)
+
+    after_replacement(patch, books_the_rest)
 
 
 @mutant(
@@ -311,19 +309,14 @@ def _without_placeholders(patch: Patch, pending: Iterable[Any], subject: Any) ->
 def _counts_other_types(patch: Patch, counts: Callable[[int], bool]) -> None:
     """Count what a replaced placeholder had more of the types other than memory, if ``counts``."""
 
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        effects = original(partition, gone, now)
-        for effect in effects:
-            if isinstance(effect, NewAllocation):
-                live = partition.allocations.all[effect.allocation.identity]
-                more = (gone.record.ask.resource - live.record.ask.resource).amounts
-                others = {name: n for name, n in more.items() if name != "memory" and counts(n)}
-                if others:
-                    patch.fires()
-                    live.node.book(Resource(others))
-        return effects
+    def books_other_types(live: Any, gone: Any) -> None:
+        more = (gone.record.ask.resource - live.record.ask.resource).amounts
+        others = {name: n for name, n in more.items() if name != "memory" and counts(n)}
+        if others:
+            patch.fires()
+            live.node.book(Resource(others))
 
-    patch.instead_of(replacement.go_on, go_on)
+    after_replacement(patch, books_other_types)
 
 
 @mutant(
@@ -376,21 +369,6 @@ def _without_parked(patch: Patch, pending: Iterable[Any], subject: Any) -> list[
     return others
 
 
-def _places_beyond_capacity(patch: Patch, when: Callable[[Any, Any, Any], bool]) -> None:
-    """Place a real ask on the node of its placeholder in this case, although it does not fit."""
-
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = partition.replacements.by_placeholder.get(gone)
-        fits = pending is None or pending.ask.resource.fits(gone.node.free)
-        if fits or not when(partition, pending, gone):
-            return original(partition, gone, now)
-        patch.fires()
-        partition.replacements.resume(gone)
-        return allocations.make(partition, pending, gone.node, now)
-
-    patch.instead_of(replacement.go_on, go_on)
-
-
 @mutant(
     "grown-real-ask-placed-without-capacity",
     "A real ask that grew during its replacement goes to that node even if it does not fit.",
@@ -404,7 +382,7 @@ def _(patch: Patch) -> None:
         original(pending, earlier, ask)
 
     patch.quietly().instead_of(PendingAsks.replace, put)
-    _places_beyond_capacity(patch, lambda _partition, pending, _: pending.ask.key in updated)
+    places_beyond_capacity(patch, lambda _partition, pending, _: pending.ask.key in updated)
 
 
 @mutant(
@@ -413,4 +391,4 @@ def _(patch: Patch) -> None:
     breaks=("SI-FOR-005",),
 )
 def _(patch: Patch) -> None:
-    _places_beyond_capacity(patch, lambda held, _, gone: bool(held.foreign.on(gone.node)))
+    places_beyond_capacity(patch, lambda held, _, gone: bool(held.foreign.on(gone.node)))

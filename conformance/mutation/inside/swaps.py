@@ -27,6 +27,34 @@ from mutation.patching import instead_of
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
 
+def after_replacement(patch: Patch, do: Callable[[Any, Any], None]) -> None:
+    """Do something to each allocation that replaced a placeholder: it gets both."""
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                do(partition.allocations.all[effect.allocation.identity], gone)
+        return effects
+
+    patch.instead_of(replacement.go_on, go_on)
+
+
+def places_beyond_capacity(patch: Patch, when: Callable[[Any, Any, Any], bool]) -> None:
+    """Place a real ask on the node of its placeholder in this case, although it does not fit."""
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements.by_placeholder.get(gone)
+        fits = pending is None or pending.ask.resource.fits(gone.node.free)
+        if fits or not when(partition, pending, gone):
+            return original(partition, gone, now)
+        patch.fires()
+        partition.replacements.resume(gone)
+        return allocations.make(partition, pending, gone.node, now)
+
+    patch.instead_of(replacement.go_on, go_on)
+
+
 @mutant(
     "real-asks-only-replace",
     "A real ask of a gang stays pending although it could replace a placeholder.",
@@ -81,14 +109,8 @@ def _(patch: Patch, original: Original, partition: Partition, now: float) -> lis
     "The real allocation goes to the node of its placeholder even if it does not fit.",
     breaks=("SI-GANG-025", "SI-GANG-055"),
 )
-@instead_of(replacement.go_on)
-def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    pending = partition.replacements.by_placeholder.get(gone)
-    if pending is None or pending.ask.resource.fits(gone.node.free):
-        return original(partition, gone, now)
-    patch.fires()
-    partition.replacements.resume(gone)
-    return allocations.make(partition, pending, gone.node, now)
+def _(patch: Patch) -> None:
+    places_beyond_capacity(patch, lambda _partition, _pending, _gone: True)
 
 
 @mutant(
@@ -96,15 +118,12 @@ def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -
     "A real allocation that replaced a placeholder is not counted.",
     breaks=("SI-GANG-026",),
 )
-@instead_of(replacement.go_on)
-def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    effects = original(partition, gone, now)
-    for effect in effects:
-        if isinstance(effect, NewAllocation):
-            patch.fires()
-            live = partition.allocations.all[effect.allocation.identity]
-            live.application.quotas.unbook(live.record.ask.resource)
-    return effects
+def _(patch: Patch) -> None:
+    def is_not_counted(live: Any, _gone: Any) -> None:
+        patch.fires()
+        live.application.quotas.unbook(live.record.ask.resource)
+
+    after_replacement(patch, is_not_counted)
 
 
 @mutant(
@@ -431,14 +450,11 @@ def _(patch: Patch) -> None:
     breaks=("SI-ASK-014",),
     revision="2023-12",
 )
-@instead_of(replacement.go_on)
-def _(patch: Patch, original: Original, partition: Any, *rest: Any) -> list[Effect]:
-    effects = original(partition, *rest)
-    for effect in effects:
-        if isinstance(effect, NewAllocation):
-            live = partition.allocations.all[effect.allocation.identity]
-            if live.timer is not None:
-                patch.fires()
-                live.timer.cancel()
-                live.timer = None
-    return effects
+def _(patch: Patch) -> None:
+    def has_no_timer(live: Any, _gone: Any) -> None:
+        if live.timer is not None:
+            patch.fires()
+            live.timer.cancel()
+            live.timer = None
+
+    after_replacement(patch, has_no_timer)

@@ -26,6 +26,7 @@ _OTHER_DETAILS: Final = {
 _OLD_GROUP: Final = b"\x1a\x01g"  # field 3, a string
 _mutant: Final = partial(mutant, revision=NAME)
 _row: Final = partial(row, __file__, NAME)
+_event_row: Final = partial(_row, areas=_EVENT_AREAS)
 
 
 @_mutant(
@@ -137,12 +138,11 @@ _row(
     CONTAINER_STATES.without("state"),
     breaks=("SI-WIRE-010", "SI-CB-009"),
 )
-_row(
+_event_row(
     "events-not-reported",
     "No events are sent.",
     EVENTS.none(),
     breaks=("SI-EVT-001",),
-    areas=_EVENT_AREAS,
 )
 
 
@@ -158,103 +158,89 @@ def _of_the_application(record: si.EventRecord) -> None:
         record.objectID, record.referenceID = record.referenceID, record.objectID
 
 
-_row(
+_event_row(
     "events-of-nothing",
     "Events name no object.",
     EVENTS.without("objectID"),
     breaks=("SI-EVT-002",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-without-time",
     "Events have no time.",
     EVENTS.without("timestampNano"),
     breaks=("SI-EVT-002",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-in-seconds",
     "The time of an event is in seconds.",
     EVENTS.change("timestampNano", lambda nano: nano // 1_000_000_000),
     breaks=("SI-EVT-002",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-without-detail",
     "Events do not say what changed.",
     EVENTS.without("eventChangeDetail"),
     breaks=("SI-EVT-013",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-of-another-kind",
     "The detail of an event belongs to another type of object.",
     EVENTS.each(_of_another_kind),
     breaks=("SI-EVT-006", "SI-EVT-009", "SI-EVT-010"),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-without-reference",
     "Events name no reference object.",
     EVENTS.without("referenceID"),
     breaks=("SI-EVT-011",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-without-resource",
     "Events have no resources.",
     EVENTS.without("resource"),
     breaks=("SI-EVT-011",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-always-set",
     "Every change is a SET.",
     EVENTS.put(eventChangeType=si.EventRecord.SET),
     breaks=("SI-EVT-005",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-of-requests-are-of-applications",
     "Events of requests name the application.",
     EVENTS.each(_of_the_application),
     breaks=("SI-EVT-002",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "events-of-a-group",
     "Events name a group, by a removed field number.",
     EVENTS.each(lambda record: record.MergeFromString(_OLD_GROUP)),
     breaks=("SI-WIRE-008",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "drains-reported-as-occupied",
     "The schedulability of a node is reported as its foreign allocations.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.NODE_SCHEDULABLE: _DETAIL.NODE_OCCUPIED}),
     breaks=("SI-EVT-009",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "rights-reported-as-limits",
     "The guaranteed resources of a queue are reported as its maximum.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.QUEUE_GUARANTEED: _DETAIL.QUEUE_MAX}),
     breaks=("SI-EVT-010",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "causes-mixed-up",
     "The details of requests and allocations state other causes.",
     EVENTS.turn("eventChangeDetail", _OTHER_DETAILS),
     breaks=("SI-EVT-008",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "allocations-reported-as-requests",
     "An allocation of an application is reported as a request.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.APP_ALLOC: _DETAIL.APP_REQUEST}),
     breaks=("SI-EVT-012",),
-    areas=_EVENT_AREAS,
 )
 
 
@@ -276,31 +262,27 @@ def _without_details(*details: int) -> Edit:
     return EVENTS.only(lambda record: record.eventChangeDetail not in details)
 
 
-_row(
+_event_row(
     "no-request-events",
     "The ends of requests are not reported.",
     _without_details(100, 101, 102),
     breaks=("SI-EVT-013",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "no-application-events",
     "Events of applications are not sent.",
     _without_details(*range(200, 217)),
     breaks=("SI-EVT-013",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "no-node-events",
     "Events of nodes are not sent.",
     _without_details(*range(300, 307)),
     breaks=("SI-EVT-013",),
-    areas=_EVENT_AREAS,
 )
-_row(
+_event_row(
     "no-allocation-events",
     "The ends of allocations are not reported.",
     _without_details(*range(500, 505)),
     breaks=("SI-EVT-013",),
-    areas=_EVENT_AREAS,
 )

@@ -62,12 +62,6 @@ def listen(listener: Listener) -> None:
     _LISTENERS.append(listener)
 
 
-def stop_listening(listener: Listener) -> None:
-    """Unregister a listener; unknown ones are ignored."""
-    if listener in _LISTENERS:
-        _LISTENERS.remove(listener)
-
-
 @contextmanager
 def waiting(name: str, limit: float, kind: WaitClass) -> Iterator[Wait]:
     """Report a wait of at most ``limit`` seconds to the listeners."""

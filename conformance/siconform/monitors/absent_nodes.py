@@ -1,6 +1,7 @@
 """Rules about nodes that do not exist: nothing but a creation brings one about."""
 
 from collections.abc import Collection
+from functools import partial
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
@@ -112,25 +113,12 @@ def _gone(named_again_by: Collection[Action]) -> Evaluator:
 _OBSERVED: Final = (NodeRequest, Allocated, RegistrationAnswered)
 _GONE: Final = (NodeRequest, Allocated, *CERTAINTY)
 
+_NewNameMonitor = partial(Monitor, observes=_OBSERVED, about_new_names=True)
+
 MONITORS: Final = (
-    Monitor(
-        updates_create_no_node,
-        ("SI-NODE-015",),
-        observes=_OBSERVED,
-        about_new_names=True,
-    ),
-    Monitor(
-        drains_create_no_node,
-        ("SI-NODE-035",),
-        observes=_OBSERVED,
-        about_new_names=True,
-    ),
-    Monitor(
-        node_reports_without_action_create_no_node,
-        ("SI-NODE-036",),
-        observes=_OBSERVED,
-        about_new_names=True,
-    ),
+    _NewNameMonitor(updates_create_no_node, ("SI-NODE-015",)),
+    _NewNameMonitor(drains_create_no_node, ("SI-NODE-035",)),
+    _NewNameMonitor(node_reports_without_action_create_no_node, ("SI-NODE-036",)),
     Monitor(decommissioned_nodes_get_nothing, ("SI-NODE-033",), _GONE),
     Monitor(removed_nodes_stay_removed, ("SI-NODE-035",), _GONE),
 )

@@ -4,6 +4,7 @@ Gangs are left out: their placeholders have a timeout of their own. So are asks 
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -145,23 +146,10 @@ _OBSERVED: Final = (
 )
 _FINDS: Final = (Released,)
 
+_TimeoutMonitor = partial(Monitor, presupposes=Feature.EXECUTION_TIMEOUT)
+
 MONITORS: Final = (
-    Monitor(
-        applications_are_given_their_time,
-        ("SI-APP-012",),
-        observes=_OBSERVED,
-        presupposes=Feature.EXECUTION_TIMEOUT,
-    ),
-    Monitor(
-        applications_without_timeout_are_not_limited,
-        ("SI-APP-013",),
-        observes=_FINDS,
-        presupposes=Feature.EXECUTION_TIMEOUT,
-    ),
-    Monitor(
-        waiting_does_not_count_as_running,
-        ("SI-APP-014",),
-        observes=_FINDS,
-        presupposes=Feature.EXECUTION_TIMEOUT,
-    ),
+    _TimeoutMonitor(applications_are_given_their_time, ("SI-APP-012",), observes=_OBSERVED),
+    _TimeoutMonitor(applications_without_timeout_are_not_limited, ("SI-APP-013",), observes=_FINDS),
+    _TimeoutMonitor(waiting_does_not_count_as_running, ("SI-APP-014",), observes=_FINDS),
 )

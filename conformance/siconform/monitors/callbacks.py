@@ -5,6 +5,7 @@ Streams are not ordered with each other: a callback may come before or after wha
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from siconform.monitors.key_lifecycles import key_of
@@ -292,6 +293,8 @@ class _Places:
 _NAMES: Final = SharedAnalysis(_Named)
 _PLACING: Final = (*_OF_THE_RM, Allocated, Released)
 
+_NewNameMonitor = partial(Monitor, outlives_registrations=True, about_new_names=True)
+
 MONITORS: Final = (
     Monitor(
         callbacks_come_on_the_latest_offer,
@@ -306,34 +309,18 @@ MONITORS: Final = (
         ("SI-CB-002",),
         observes=(*CALLS, Answered, CallbacksOffered, AskRequest, Updated, Allocated),
     ),
-    Monitor(
+    _NewNameMonitor(
         checks_name_an_ask_and_a_node,
         ("SI-CB-003",),
         observes=(
             *(*_PLACING, PlacementCheck, EvictionCheck, SchedulingReported, Assumed, Forgotten),
         ),
-        outlives_registrations=True,
-        about_new_names=True,
     ),
-    Monitor(
-        eviction_checks_name_victims_of_the_node,
-        ("SI-CB-005",),
-        observes=(EvictionCheck,),
-        outlives_registrations=True,
-        about_new_names=True,
+    _NewNameMonitor(
+        eviction_checks_name_victims_of_the_node, ("SI-CB-005",), observes=(EvictionCheck,)
     ),
-    Monitor(
-        container_states_name_an_ask,
-        ("SI-CB-009",),
-        observes=(SchedulingReported,),
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        synchronised_allocations_are_known,
-        ("SI-CB-011",),
-        observes=(Assumed, Forgotten),
-        outlives_registrations=True,
-        about_new_names=True,
+    _NewNameMonitor(container_states_name_an_ask, ("SI-CB-009",), observes=(SchedulingReported,)),
+    _NewNameMonitor(
+        synchronised_allocations_are_known, ("SI-CB-011",), observes=(Assumed, Forgotten)
     ),
 )

@@ -5,6 +5,7 @@ sent by then, which every effect follows, and with answers that rule it out for 
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from siconform.monitors.content_types import REGISTRATION
@@ -225,6 +226,8 @@ _OBSERVED: Final = (
 )
 _FINDS: Final = (EventReceived,)
 
+_CauseMonitor = partial(Monitor, observes=_FINDS, outlives_registrations=True, about_new_names=True)
+
 MONITORS: Final = (
     Monitor(
         changes_of_nodes_fit_their_detail,
@@ -233,60 +236,12 @@ MONITORS: Final = (
         outlives_registrations=True,
         about_new_names=True,
     ),
-    Monitor(
-        application_records_fit_the_verdict,
-        ("SI-EVT-007",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        application_records_follow_the_states,
-        ("SI-EVT-007",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        records_of_ends_show_their_cause,
-        ("SI-EVT-008",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        records_of_removed_nodes_follow_the_decommission,
-        ("SI-EVT-009",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        records_name_the_second_object_and_the_amount,
-        ("SI-EVT-011",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        records_of_requests_and_allocations_follow_an_ask,
-        ("SI-EVT-012",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        records_of_users_are_about_applications,
-        ("SI-EVT-014",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        quota_preemption_follows_a_new_configuration,
-        ("SI-EVT-016",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
+    _CauseMonitor(application_records_fit_the_verdict, ("SI-EVT-007",)),
+    _CauseMonitor(application_records_follow_the_states, ("SI-EVT-007",)),
+    _CauseMonitor(records_of_ends_show_their_cause, ("SI-EVT-008",)),
+    _CauseMonitor(records_of_removed_nodes_follow_the_decommission, ("SI-EVT-009",)),
+    _CauseMonitor(records_name_the_second_object_and_the_amount, ("SI-EVT-011",)),
+    _CauseMonitor(records_of_requests_and_allocations_follow_an_ask, ("SI-EVT-012",)),
+    _CauseMonitor(records_of_users_are_about_applications, ("SI-EVT-014",)),
+    _CauseMonitor(quota_preemption_follows_a_new_configuration, ("SI-EVT-016",)),
 )

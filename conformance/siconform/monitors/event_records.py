@@ -1,6 +1,7 @@
 """Rules about single event records: what each has to name, and that its parts fit together."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from siconform.monitors.content_types import REGISTRATION
@@ -174,6 +175,8 @@ _NAMES: Final = (
     *(ExistingAllocationRequest, Placed),
 )
 
+_RecordMonitor = partial(Monitor, observes=(EventReceived,), about_one_message=True)
+
 MONITORS: Final = (
     Monitor(
         events_come_in_batches,
@@ -188,28 +191,13 @@ MONITORS: Final = (
         outlives_registrations=True,
         about_new_names=True,
     ),
-    Monitor(
-        event_records_have_a_time_in_nanoseconds,
-        ("SI-EVT-002",),
-        observes=(EventReceived,),
-        about_one_message=True,
-    ),
+    _RecordMonitor(event_records_have_a_time_in_nanoseconds, ("SI-EVT-002",)),
     Monitor(
         event_records_name_their_group_and_reason,
         ("SI-EVT-003",),
         observes=(AskRequest, EventReceived),
         outlives_registrations=True,
     ),
-    Monitor(
-        event_records_have_a_type,
-        ("SI-EVT-004",),
-        observes=(EventReceived,),
-        about_one_message=True,
-    ),
-    Monitor(
-        event_details_belong_to_their_type,
-        ("SI-EVT-006",),
-        observes=(EventReceived,),
-        about_one_message=True,
-    ),
+    _RecordMonitor(event_records_have_a_type, ("SI-EVT-004",)),
+    _RecordMonitor(event_details_belong_to_their_type, ("SI-EVT-006",)),
 )

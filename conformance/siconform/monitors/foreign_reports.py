@@ -1,5 +1,6 @@
 """Rules about foreign allocations: which are rejected, and who ends them."""
 
+from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -160,35 +161,23 @@ _REPORTS: Final = (
     *(NodeRequest, NodeAccepted, ReleaseRequest, Released),
 )
 
+_ForeignMonitor = partial(Monitor, presupposes=_FOREIGN, identity=_BY_KEY)
+
 MONITORS: Final = (
-    Monitor(
-        rejections_of_foreign_allocations_are_complete,
-        ("SI-FOR-004",),
-        observes=_REPORTS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
+    _ForeignMonitor(
+        rejections_of_foreign_allocations_are_complete, ("SI-FOR-004",), observes=_REPORTS
     ),
-    Monitor(
+    _ForeignMonitor(
         foreign_allocations_without_place_are_not_echoed,
         ("SI-FOR-004",),
         observes=(ForeignAllocationRequest, ForeignEchoed, NodeRequest, RegistrationAnswered),
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
         about_new_names=True,
     ),
-    Monitor(
+    _ForeignMonitor(
         foreign_allocations_on_known_nodes_are_accepted,
         ("SI-FOR-005",),
         observes=_REPORTS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
         about_new_names=True,
     ),
-    Monitor(
-        foreign_allocations_are_not_released,
-        ("SI-FOR-008",),
-        observes=_REPORTS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
-    ),
+    _ForeignMonitor(foreign_allocations_are_not_released, ("SI-FOR-008",), observes=_REPORTS),
 )

@@ -12,6 +12,7 @@ the limit is only a SHOULD (SI-REC-013).
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -243,6 +244,8 @@ _FINDS: Final = (Allocated,)
 _FOREIGN: Final = Feature.FOREIGN_ALLOCATIONS
 _BY_KEY: Final = Identity.KEY_OF_THE_ASK
 
+_ForeignMonitor = partial(Monitor, observes=_FINDS, presupposes=_FOREIGN, identity=_BY_KEY)
+
 MONITORS: Final = (
     Monitor(nodes_are_not_overfilled, ("SI-NODE-006",), _OBSERVED),
     Monitor(rejected_creations_add_no_capacity, ("SI-NODE-003",), _FINDS),
@@ -254,32 +257,8 @@ MONITORS: Final = (
     Monitor(existing_allocations_of_nodes_hold_capacity, ("SI-REC-001",), _FINDS),
     Monitor(existing_allocations_of_draining_nodes_hold_capacity, ("SI-REC-023",), _FINDS),
     Monitor(reported_allocations_hold_capacity, ("SI-REC-007",), _FINDS),
-    Monitor(
-        foreign_allocations_keep_their_capacity,
-        ("SI-FOR-001", "SI-FOR-009"),
-        observes=_FINDS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
-    ),
-    Monitor(
-        updated_foreign_allocations_hold_their_new_amount,
-        ("SI-FOR-002",),
-        observes=_FINDS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
-    ),
-    Monitor(
-        moved_foreign_allocations_count_on_their_node,
-        ("SI-FOR-009",),
-        observes=_FINDS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
-    ),
-    Monitor(
-        negative_foreign_amounts_add_no_capacity,
-        ("SI-FOR-010",),
-        observes=_FINDS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
-    ),
+    _ForeignMonitor(foreign_allocations_keep_their_capacity, ("SI-FOR-001", "SI-FOR-009")),
+    _ForeignMonitor(updated_foreign_allocations_hold_their_new_amount, ("SI-FOR-002",)),
+    _ForeignMonitor(moved_foreign_allocations_count_on_their_node, ("SI-FOR-009",)),
+    _ForeignMonitor(negative_foreign_amounts_add_no_capacity, ("SI-FOR-010",)),
 )

@@ -6,6 +6,7 @@ verdict only counts where no such answer can still come.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
@@ -272,51 +273,20 @@ _NODES: Final = (*NODES, RegistrationAnswered)
 _OBSERVED: Final = (*_NODES, *CERTAINTY)
 _FINDS: Final = (NodeAccepted, NodeRejected)
 
+_NewNameMonitor = partial(Monitor, outlives_registrations=True, about_new_names=True)
+_LastingMonitor = partial(Monitor, observes=_FINDS, outlives_registrations=True)
+
 MONITORS: Final = (
     Monitor(
         known_nodes_are_rejected, ("SI-NODE-002",), observes=_OBSERVED, outlives_registrations=True
     ),
-    Monitor(
-        new_nodes_are_accepted,
-        ("SI-NODE-001",),
-        observes=_NODES,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
+    _NewNameMonitor(new_nodes_are_accepted, ("SI-NODE-001",), observes=_NODES),
     Monitor(nodes_without_id_are_not_accepted, ("SI-NODE-005",), _NODES),
-    Monitor(
-        attributes_prevent_no_acceptance,
-        ("SI-NODE-008",),
-        observes=_NODES,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        known_nodes_are_rejected_when_created_draining,
-        ("SI-NODE-013",),
-        observes=_FINDS,
-        outlives_registrations=True,
-    ),
-    Monitor(
-        drained_nodes_can_be_created_again,
-        ("SI-NODE-030",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        removed_nodes_can_be_created_again,
-        ("SI-NODE-031",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        draining_nodes_are_rejected_when_created_again,
-        ("SI-NODE-039",),
-        observes=_FINDS,
-        outlives_registrations=True,
-    ),
+    _NewNameMonitor(attributes_prevent_no_acceptance, ("SI-NODE-008",), observes=_NODES),
+    _LastingMonitor(known_nodes_are_rejected_when_created_draining, ("SI-NODE-013",)),
+    _NewNameMonitor(drained_nodes_can_be_created_again, ("SI-NODE-030",), observes=_FINDS),
+    _NewNameMonitor(removed_nodes_can_be_created_again, ("SI-NODE-031",), observes=_FINDS),
+    _LastingMonitor(draining_nodes_are_rejected_when_created_again, ("SI-NODE-039",)),
     Monitor(
         rejections_of_nodes_give_a_reason,
         ("SI-NODE-042",),

@@ -1,6 +1,7 @@
 """Rules about what may not take a queue above its maximum: anything, or by what counts there."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -144,6 +145,8 @@ _LIMITS: Final = SharedAnalysis(_Limits)
 _OBSERVED: Final = (*OCCUPANCY, *QUOTAS, ApplicationAccepted, ApplicationRejected)
 _FINDS: Final = (Allocated,)
 
+_QuotaMonitor = partial(Monitor, presupposes=Feature.QUOTAS)
+
 MONITORS: Final = (
     Monitor(
         queues_are_not_overfilled,
@@ -151,28 +154,10 @@ MONITORS: Final = (
         observes=(*OCCUPANCY, *QUOTAS),
         presupposes=Feature.QUEUES,
     ),
-    Monitor(
-        placeholders_count_against_the_quota,
-        ("SI-GANG-027",),
-        observes=(*OCCUPANCY, *QUOTAS),
-        presupposes=Feature.QUOTAS,
+    _QuotaMonitor(
+        placeholders_count_against_the_quota, ("SI-GANG-027",), observes=(*OCCUPANCY, *QUOTAS)
     ),
-    Monitor(
-        rejected_duplicates_move_no_application,
-        ("SI-APP-003",),
-        observes=_OBSERVED,
-        presupposes=Feature.QUOTAS,
-    ),
-    Monitor(
-        queues_above_are_not_overfilled,
-        ("SI-CFG-008",),
-        observes=_FINDS,
-        presupposes=Feature.QUOTAS,
-    ),
-    Monitor(
-        limits_of_memory_hold_for_memory,
-        ("SI-CONST-009",),
-        observes=_FINDS,
-        presupposes=Feature.QUOTAS,
-    ),
+    _QuotaMonitor(rejected_duplicates_move_no_application, ("SI-APP-003",), observes=_OBSERVED),
+    _QuotaMonitor(queues_above_are_not_overfilled, ("SI-CFG-008",), observes=_FINDS),
+    _QuotaMonitor(limits_of_memory_hold_for_memory, ("SI-CONST-009",), observes=_FINDS),
 )

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -231,33 +232,16 @@ _REPORTS: Final[Iterable[type]] = (*REPORTING, Released, Allocated, AllocationRe
 _ECHOES: Final = (*_REPORTS, AllocatedAgain, AskRequest)
 _PLACES: Final = (*_REPORTS, ApplicationRequest, RegistrationAnswered)
 
+_PlaceMonitor = partial(Monitor, observes=_PLACES, about_new_names=True)
+_GangMonitor = partial(Monitor, observes=(*_REPORTS, Updated), presupposes=Feature.GANG)
+
 MONITORS: Final = (
     Monitor(recovered_allocations_are_not_allocated_again, ("SI-REC-002",), _ECHOES),
     Monitor(recovered_allocations_keep_their_identity, ("SI-REC-003",), _ECHOES),
     Monitor(existing_allocations_without_identity_are_refused, ("SI-REC-004",), _ECHOES),
-    Monitor(
-        nodes_with_unknown_allocations_are_refused,
-        ("SI-REC-006",),
-        observes=_PLACES,
-        about_new_names=True,
-    ),
-    Monitor(
-        allocations_without_place_are_refused,
-        ("SI-REC-008",),
-        observes=_PLACES,
-        about_new_names=True,
-    ),
-    Monitor(
-        allocations_without_gang_data_are_not_replaced,
-        ("SI-REC-012",),
-        observes=(*_REPORTS, Updated),
-        presupposes=Feature.GANG,
-    ),
+    _PlaceMonitor(nodes_with_unknown_allocations_are_refused, ("SI-REC-006",)),
+    _PlaceMonitor(allocations_without_place_are_refused, ("SI-REC-008",)),
+    _GangMonitor(allocations_without_gang_data_are_not_replaced, ("SI-REC-012",)),
     Monitor(allocations_of_updated_nodes_are_ignored, ("SI-REC-015",), tuple(_REPORTS)),
-    Monitor(
-        recovered_real_allocations_are_not_replaced,
-        ("SI-REC-019",),
-        observes=(*_REPORTS, Updated),
-        presupposes=Feature.GANG,
-    ),
+    _GangMonitor(recovered_real_allocations_are_not_replaced, ("SI-REC-019",)),
 )

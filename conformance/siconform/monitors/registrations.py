@@ -1,6 +1,7 @@
 """Rules about registrations: their answers, and what a new one forgets."""
 
 from collections import Counter
+from functools import partial
 from typing import Final
 
 from google.protobuf.message import Message
@@ -275,19 +276,11 @@ class _OldAsks:
         return NOTHING_TO_EVALUATE
 
 
+_AnswerMonitor = partial(Monitor, observes=(RegistrationAnswered,), about_one_message=True)
+
 MONITORS: Final = (
-    Monitor(
-        registrations_get_an_empty_answer,
-        ("SI-REG-001",),
-        observes=(RegistrationAnswered,),
-        about_one_message=True,
-    ),
-    Monitor(
-        registrations_name_an_rm,
-        ("SI-REG-003",),
-        observes=(RegistrationAnswered,),
-        about_one_message=True,
-    ),
+    _AnswerMonitor(registrations_get_an_empty_answer, ("SI-REG-001",)),
+    _AnswerMonitor(registrations_name_an_rm, ("SI-REG-003",)),
     Monitor(
         registering_again_is_no_conflict,
         ("SI-REG-004",),

@@ -1,6 +1,7 @@
 """Rules about an RM's answers to the releases and confirmations of its scheduler."""
 
 from collections import defaultdict
+from functools import partial
 from typing import Final
 
 from siconform.monitors.key_lifecycles import key_of
@@ -241,24 +242,21 @@ def _renewed_by(content: Content) -> str:
             return ""
 
 
+_LastingMonitor = partial(Monitor, outlives_registrations=True)
+
 MONITORS: Final = (
-    Monitor(
-        confirmations_repeat_the_release,
-        ("SI-REL-008",),
-        observes=(Released, ReleaseRequest),
-        outlives_registrations=True,
+    _LastingMonitor(
+        confirmations_repeat_the_release, ("SI-REL-008",), observes=(Released, ReleaseRequest)
     ),
-    Monitor(
+    _LastingMonitor(
         confirmations_repeat_the_ask_release,
         ("SI-REL-024",),
         observes=(AskReleased, AskReleaseRequest),
-        outlives_registrations=True,
     ),
-    Monitor(
+    _LastingMonitor(
         confirmations_of_all_stay_in_the_application,
         ("SI-REL-022",),
         observes=(Released, AskReleased, ReleaseRequest),
-        outlives_registrations=True,
     ),
     Monitor(
         confirmed_stops_are_not_answered,

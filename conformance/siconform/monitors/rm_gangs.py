@@ -7,6 +7,7 @@ for may fill gaps that no history shows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from siconform.monitors.key_lifecycles import key_of
@@ -314,28 +315,14 @@ def _wrong_role(ask: AskRequest, pending: dict[tuple[str, str], tuple[str, bool]
     return violated_if(former != role, message)
 
 
+_MemberMonitor = partial(
+    Monitor, observes=_OBSERVED, outlives_registrations=True, about_new_names=True
+)
+
 MONITORS: Final = (
-    Monitor(
-        placeholders_are_within_their_sum,
-        ("SI-GANG-001",),
-        observes=_OBSERVED,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        placeholders_come_first,
-        ("SI-GANG-013",),
-        observes=_OBSERVED,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
-    Monitor(
-        real_members_wait_for_the_placeholders,
-        ("SI-GANG-014",),
-        observes=_OBSERVED,
-        outlives_registrations=True,
-        about_new_names=True,
-    ),
+    _MemberMonitor(placeholders_are_within_their_sum, ("SI-GANG-001",)),
+    _MemberMonitor(placeholders_come_first, ("SI-GANG-013",)),
+    _MemberMonitor(real_members_wait_for_the_placeholders, ("SI-GANG-014",)),
     Monitor(
         members_have_an_ask_each, ("SI-GANG-029",), observes=(AskRequest,), about_one_message=True
     ),

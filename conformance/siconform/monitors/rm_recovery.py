@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from google.protobuf.message import Message
@@ -251,24 +252,15 @@ def existing_allocations_wait_for_verdicts() -> Evaluator:
 
 _RECOVERED: Final = SharedAnalysis(_Recovered)
 
+_LastingMonitor = partial(Monitor, outlives_registrations=True)
+
 MONITORS: Final = (
-    Monitor(
-        recovered_members_keep_their_role,
-        ("SI-REC-010",),
-        observes=_OBSERVED,
-        outlives_registrations=True,
-    ),
-    Monitor(
-        recovered_allocations_repeat_the_original,
-        ("SI-REC-018",),
-        observes=_REPORTS,
-        outlives_registrations=True,
-    ),
-    Monitor(
+    _LastingMonitor(recovered_members_keep_their_role, ("SI-REC-010",), observes=_OBSERVED),
+    _LastingMonitor(recovered_allocations_repeat_the_original, ("SI-REC-018",), observes=_REPORTS),
+    _LastingMonitor(
         existing_allocations_wait_for_verdicts,
         ("SI-REC-024",),
         observes=(*STREAMS, NodeAccepted, ApplicationAccepted),
         identity=Identity.KEY_OF_THE_ASK,
-        outlives_registrations=True,
     ),
 )

@@ -33,6 +33,16 @@ def its_queue_has(rm: ResourceManager, gang: Gang, amounts: Mapping[str, int]) -
         rm.sees_where_shown(QueueSeen(gang.queue, allocated=amounts), like=QueueSeen(gang.queue))
 
 
+def counts_until_it_is_smaller(
+    rm: ResourceManager, app: Application, allocation: Allocated
+) -> None:
+    """Check that an allocation of 8 leaves less than 4, and more once it is updated to 1."""
+    waiting = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(waiting))
+    rm.has_updated(allocation, memory=1)
+    rm.is_served(waiting, node=allocation.node)
+
+
 @requirement("SI-ALLOC-012")
 def test_an_updated_allocation_holds_the_amount_it_was_reported_with_last(
     rm: ResourceManager,
@@ -63,10 +73,7 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
 
     rm.has_updated(allocation, memory=8)
 
-    waiting = rm.asks(app, memory=4)
-    rm.expect_none(Allocated(waiting))
-    rm.has_updated(allocation, memory=1)
-    rm.is_served(waiting)
+    counts_until_it_is_smaller(rm, app, allocation)
 
 
 @requirement("SI-ALLOC-012")
@@ -100,10 +107,7 @@ def test_an_update_counts_on_a_draining_node_as_well(rm: ResourceManager) -> Non
     with rm.precondition("the node can be undrained"):
         rm.undrains(node)
         rm.expect(Allocated(rm.asks(app, memory=1), node=node))
-    waiting = rm.asks(app, memory=4)
-    rm.expect_none(Allocated(waiting))
-    rm.has_updated(allocation, memory=1)
-    rm.is_served(waiting, node=node)
+    counts_until_it_is_smaller(rm, app, allocation)
 
 
 @requirement("SI-ALLOC-012")
@@ -163,10 +167,7 @@ def test_an_update_of_a_recovered_allocation_counts(rm: ResourceManager) -> None
 
     rm.has_updated(existing, memory=8)
 
-    waiting = rm.asks(app, memory=4)
-    rm.expect_none(Allocated(waiting))
-    rm.has_updated(existing, memory=1)
-    rm.is_served(waiting, node=node)
+    counts_until_it_is_smaller(rm, app, existing)
 
 
 @requirement("SI-ALLOC-012")

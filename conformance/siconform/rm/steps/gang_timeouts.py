@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import Final, Unpack
 
 from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.checks import agrees, control, precondition, unless_over
@@ -22,8 +22,7 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
-from siconform.rm.steps.applications import DEFAULT_USER
-from siconform.rm.steps.gangs import GangSteps, timed_out
+from siconform.rm.steps.gangs import GangOptions, GangSteps, timed_out
 from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
 SHORT_LIMIT: Final = 1.5
@@ -72,10 +71,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         members: int = 3,
         memory: int = 2,
         node_memory: int | None = None,
-        queue: str | None = None,
-        user: str = DEFAULT_USER,
-        style: str | None = None,
-        limit: Limit | None = None,
+        **options: Unpack[GangOptions],
     ) -> PartialGang:
         """Given: a gang with all placeholders allocated except one, which fits no single node.
 
@@ -84,19 +80,12 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         for capacity for the whole gang does not wait. NotOffered if the scheduler rejects the last
         one.
         """
-        style = self.spelled(style)  # may be probed, which needs an empty cluster
+        # the style may be probed, which needs an empty cluster
+        options["style"] = self.spelled(options.get("style"))
         for _ in range(members - 1):
             self.has_node(memory=memory if node_memory is None else node_memory)
         self.has_node(memory=memory, vcore=0)
-        gang = self.has_gang(
-            application,
-            members=members,
-            memory=memory,
-            queue=queue,
-            user=user,
-            style=style,
-            limit=limit,
-        )
+        gang = self.has_gang(application, members=members, memory=memory, **options)
         since = self.now()
         asks = self.asks_placeholders(gang)
         with precondition("the placeholders that fit are allocated"):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import cycle
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from siconform.expecting.checks import control, needs_some, precondition
 from siconform.expecting.endpoint import Endpoint
@@ -48,6 +48,22 @@ SOFT: Final = Style.SOFT
 HARD: Final = Style.HARD
 
 _UNHURRIED: Final = 600.0  # seconds
+
+
+class GangOptions(TypedDict, total=False):
+    """Where and how a gang is submitted."""
+
+    queue: str | None
+    user: str
+    style: str | None
+    limit: Limit | None
+
+
+class GangValues(GangOptions, total=False):
+    """Values of a gang that differ from the defaults."""
+
+    members: int
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,28 +133,14 @@ class GangSteps(BasicSteps, ABC):
     def has_gang(
         self,
         application: str | None = None,
-        *,
-        members: int = 1,
-        memory: int = 2,
-        queue: str | None = None,
-        user: str = DEFAULT_USER,
-        style: str | None = None,
-        limit: Limit | None = None,
+        **values: Unpack[GangValues],
     ) -> Gang:
         """Given: an accepted gang application without placeholder asks yet.
 
         NotOffered if its id was used and is not free again.
         """
         with precondition("a gang application is accepted"):
-            gang = self.submits_gang(
-                application,
-                members=members,
-                memory=memory,
-                queue=queue,
-                user=user,
-                style=style,
-                limit=limit,
-            )
+            gang = self.submits_gang(application, **values)
             self.expect_accepted(gang, is_again=application is not None)
         return gang
 
