@@ -29,6 +29,7 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 SHORT_LIMIT: Final = 1.5
 """Seconds an application sets as its timeout: enough for a few requests and answers."""
 
+_ENDED: Final = "the gang may have ended meanwhile"
 _TOO_SHORT: Final = "the target does not offer a placeholder timeout that is long enough"
 
 
@@ -112,16 +113,21 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         if self._is_over(partial.gang, partial.since):
             raise PreconditionFailed("the gang timed out before the test could use it")
 
-    def expect_none_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
+    def expect_no_replacement_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
         """Expect none of these; inconclusive if the gang may have timed out meanwhile.
 
-        That is computed from the known timeout, not taken from the scheduler's reports.
+        That is computed from the known timeout, not taken from the scheduler's reports. A scheduler
+        may take longer to replace than to place: it gets half of the time that is left.
         """
-        self.expect_none_before_end(partial.gang, partial.since, *patterns)
+        gang, since = partial.gang, partial.since
+        longer = min(self.deadlines.place, self._time_left(gang, since) / 2)
+        with self.unless_ended(gang, since):
+            window = max(self.window_before_end(gang, since), longer)
+            self.expect_none(*patterns, window=window)
 
     def unless_ended(self, gang: Gang, since: float) -> AbstractContextManager[None]:
         """Make a failure inconclusive if a gang submitted after ``since`` may have ended."""
-        return unless_over(lambda: self._is_over(gang, since), "the gang may have ended meanwhile")
+        return unless_over(lambda: self._is_over(gang, since), _ENDED)
 
     def expect_none_before_end(self, gang: Gang, since: float, *patterns: Fact) -> None:
         """Expect none; inconclusive if a gang submitted after ``since`` may have ended."""
@@ -129,8 +135,19 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
             self.expect_none(*patterns, window=self.window_before_end(gang, since))
 
     def expect_before_end(self, gang: Gang, since: float, pattern: Fact) -> None:
-        """Expect this; inconclusive if a gang submitted after ``since`` may have ended."""
-        with self.unless_ended(gang, since):
+        """Expect this; inconclusive if a gang submitted after ``since`` may have ended before.
+
+        On virtual time an allocation may take as long as until silence counts, although the wait
+        is longer.
+        """
+        is_placement = isinstance(pattern, Allocated)
+        by = self.now() + (self.quiet_window() if is_placement else self.deadlines.place)
+        is_virtual = self.exchange.history.clock.is_virtual
+
+        def is_over() -> bool:
+            return self._time_left(gang, since, at=by if is_virtual else self.now()) <= 0
+
+        with unless_over(is_over, _ENDED):
             self.expect(pattern)
 
     def is_allocated_in_time(self, gang: Gang, *patterns: Allocated) -> Allocated:
@@ -275,8 +292,8 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """Return whether the gang may have ended by now, as far as its limits are known."""
         return self._time_left(gang, since) <= 0
 
-    def _time_left(self, gang: Gang, since: float) -> float:
-        """Return the seconds until the gang may end, infinity if no limit is known.
+    def _time_left(self, gang: Gang, since: float, *, at: float | None = None) -> float:
+        """Return the seconds from ``at``, or now, until the gang may end; infinity if not known.
 
         With all its placeholders and no real allocation it has nothing that runs or is pending: it
         may be waiting, for as long as any application.
@@ -285,7 +302,8 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         placed = self.observe(Allocated(application=gang, placeholder=True))
         if len(placed) >= gang.members:
             limits.append(self.timers.waiting_to_completed)
-        return min((since + one - self.now() for one in limits if one is not None), default=inf)
+        moment = self.now() if at is None else at
+        return min((since + one - moment for one in limits if one is not None), default=inf)
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:
