@@ -200,6 +200,29 @@ def _(patch: Patch, _: Any, partition: Partition, placeholder: Allocation) -> No
 
 
 @mutant(
+    "stopped-leftover-ends-replacements",
+    "Once the RM stopped a leftover of a waiting gang, its other leftovers are not replaced.",
+    breaks=("SI-GANG-047",),
+)
+def _(patch: Patch) -> None:
+    stopped: list[Any] = []  # applications
+
+    def ended(original: Callable[..., None], partition: Partition, placeholder: Allocation) -> None:
+        if placeholder.application.state is ApplicationState.COMPLETING:
+            stopped.append(placeholder.application)
+        original(partition, placeholder)
+
+    def choose(original: Callable[..., Any], partition: Partition, pending: Any) -> Any:
+        if pending.application in stopped:
+            patch.fires()
+            return None
+        return original(partition, pending)
+
+    patch.instead_of(Partition.placeholder_ended, ended)
+    patch.instead_of(replacement.choose, choose)
+
+
+@mutant(
     "each-confirmation-allocates",
     "A second confirmation of a replacement allocates again.",
     breaks=("SI-GANG-057",),

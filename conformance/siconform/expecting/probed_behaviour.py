@@ -11,25 +11,32 @@ _OUTLIERS: Final = 2
 """Number of slow placements attributed to chance before the latency estimate is raised."""
 
 _MANY: Final = 2.0
-"""Silence counts after this multiple of the slowest placement."""
+"""Silence counts after this multiple of the slowest placement or confirmation."""
 
 
 @dataclass
 class Latency:
-    """Time this target takes to place an ask that fits, in seconds.
+    """Time this target takes to place an ask that fits, and to confirm a release, in seconds.
 
     ``virtual`` is time on the target's clock where the kit advances it, ``wall`` the real time that
     passed in addition.
     """
 
-    virtual: float = 0.0
+    virtual: float = 0.0  # of a placement
     wall: float = 0.0
+    confirmation_virtual: float = 0.0  # of a release
+    confirmation_wall: float = 0.0
     _slowest: list[tuple[float, float]] = field(default_factory=list)
 
     def measured(self, virtual: float, wall: float) -> None:
         """Record how long an unobstructed placement took."""
         self.virtual = max(self.virtual, virtual)
         self.wall = max(self.wall, wall)
+
+    def confirmed(self, virtual: float, wall: float) -> None:
+        """Record how long the confirmation of a release took."""
+        self.confirmation_virtual = max(self.confirmation_virtual, virtual)
+        self.confirmation_wall = max(self.confirmation_wall, wall)
 
     def seen(self, virtual: float, wall: float) -> None:
         """Record a lower bound of a placement time; ignore a few outliers of a busy machine."""
@@ -46,11 +53,13 @@ class Latency:
 
     def quiet(self, least: float, most: float) -> float:
         """Return how long the target's clock must pass without a message before silence counts."""
-        return min(max(least, _MANY * self.virtual), max(least, most))
+        slowest = max(self.virtual, self.confirmation_virtual)
+        return min(max(least, _MANY * slowest), max(least, most))
 
     def settle(self, least: float, most: float) -> float:
         """Return the same in real time, if the target's clock has already been advanced."""
-        return min(max(least, _MANY * self.wall), max(least, most))
+        slowest = max(self.wall, self.confirmation_wall)
+        return min(max(least, _MANY * slowest), max(least, most))
 
 
 @dataclass

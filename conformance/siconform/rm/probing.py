@@ -1,5 +1,6 @@
 """Probes, before the first test, for behaviour that the specification leaves open."""
 
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -7,7 +8,7 @@ from siwire import Capability, Revision
 
 from siconform.catalogue.features import Feature
 from siconform.expecting.probed_behaviour import ProbedBehaviour
-from siconform.outcomes import Outcome, TargetLost
+from siconform.outcomes import ConformanceFailure, Outcome, TargetLost
 from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
     Allocated,
@@ -16,6 +17,7 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
+    Released,
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
@@ -48,7 +50,7 @@ def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> N
     app, other = rm.has_application(), rm.has_application()
     for number in range(_PLACEMENTS):  # some schedulers serve applications in turn
         ask = rm.asks(other if number % 2 else app)
-        rm.measured(partial(rm.expect, Allocated(ask)), observed.latency.measured)
+        placed = rm.measured(partial(rm.expect, Allocated(ask)), observed.latency.measured)
     waiting = rm.asks(app, memory=_CAPACITY)
     oversized = rm.asks(app, memory=10 * _CAPACITY)
     if several:
@@ -56,10 +58,21 @@ def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> N
     rejected = _rejected(rm, waiting, oversized)
     observed.keeps_waiting_asks = waiting not in rejected
     observed.keeps_oversized_asks = oversized not in rejected
+    _measure_confirmation(rm, observed, placed)
     for one in (app, other):
         rm.removes_application(one)
     if not {Feature.QUEUES, Feature.QUOTAS} & rm.terms.without:
         observed.enforces_quotas = _enforces_quotas(rm)
+
+
+def _measure_confirmation(
+    rm: ResourceManager, observed: ProbedBehaviour, placed: Allocated
+) -> None:
+    """Measure how long the target takes to confirm a release; tests report it if it never does."""
+    rm.releases(placed)
+    with suppress(ConformanceFailure):
+        confirmed = partial(rm.expect, Released(identity=placed.identity))
+        rm.measured(confirmed, observed.latency.confirmed)
 
 
 def _look_at_foreign(rm: ResourceManager, observed: ProbedBehaviour) -> None:

@@ -90,7 +90,7 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
 
     early, fitting = rm.asks_member(partial.gang), rm.asks_member(partial.gang, memory=1)
     replacements = [replaced(placeholder) for placeholder in partial.placeholders]
-    rm.expect_none_in_time(partial, Allocated(early), Allocated(fitting), *replacements)
+    rm.expect_no_replacement_in_time(partial, Allocated(early), Allocated(fitting), *replacements)
 
     rm.withdraws(fitting)
     rm.has_node(memory=2)

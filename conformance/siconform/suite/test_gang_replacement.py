@@ -144,8 +144,8 @@ def test_a_confirmation_is_enough_for_its_own_placeholder(rm: ResourceManager) -
         first = rm.expect_replacement(rm.asks_member(gang), placeholders)
         others = [p for p in placeholders if p != first.placeholder]
         rm.asks_member(gang)
-        second = rm.receive_if_any(*(replaced(p) for p in others))
-    last = second if isinstance(second, Released) else first.release  # one by one is fine, too
+        second = rm.receive_replacement_if_any(others)
+    last = first.release if second is None else second  # one by one is fine, too
     [node] = [p.node for p in placeholders if p.identity == last.identity]
 
     rm.confirms(last)
@@ -231,7 +231,7 @@ def test_a_placeholder_is_released_for_one_real_ask_only(rm: ResourceManager) ->
         others = [placeholder for placeholder in placeholders if placeholder != first.placeholder]
         second = rm.asks_member(gang)
 
-        if rm.receive_if_any(*(replaced(placeholder) for placeholder in others)) is None:
+        if rm.receive_replacement_if_any(others) is None:
             rm.expect_none(Released(identity=first.placeholder.identity))
             rm.confirms(first.release)  # one after the other is fine, too
             rm.expect(Allocated(first.real))

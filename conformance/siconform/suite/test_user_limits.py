@@ -64,7 +64,7 @@ def test_what_a_smaller_real_allocation_leaves_is_free_for_its_user(
     rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=4))
 
     real = rm.asks_member(gang, memory=2)
-    ended = rm.receive_if_any(Released(identity=placeholder.identity))
+    ended = rm.receive_if_any(Released(identity=placeholder.identity), window=rm.deadlines.place)
     rm.needs_some([ended] if ended else [], of="to end a placeholder for a smaller real ask")
     rm.expect(Allocated(real))
 

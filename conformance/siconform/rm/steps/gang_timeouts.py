@@ -28,6 +28,7 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 SHORT_LIMIT: Final = 1.5
 """Seconds an application sets as its timeout: enough for a few requests and answers."""
 
+_ENDED: Final = "the gang may have ended meanwhile"
 _TOO_SHORT: Final = "the target does not offer a placeholder timeout that is long enough"
 
 
@@ -43,11 +44,15 @@ class PartialGang:
 
 @dataclass(frozen=True, slots=True)
 class WaitingGang:
-    """A gang whose real allocation ended (after ``since``), with placeholders left over."""
+    """A gang whose real allocation ended (after ``since``), with placeholders left over.
+
+    ``took``: how many seconds the replacement of a placeholder by that allocation took.
+    """
 
     gang: Gang
     leftovers: tuple[Allocated, ...]
     since: float
+    took: float
 
 
 class GangTimeoutSteps(GangSteps, WaitingAskSteps):
@@ -101,16 +106,21 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         if self._is_over(partial.gang, partial.since):
             raise PreconditionFailed("the gang timed out before the test could use it")
 
-    def expect_none_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
+    def expect_no_replacement_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
         """Expect none of these; inconclusive if the gang may have timed out meanwhile.
 
-        That is computed from the known timeout, not taken from the scheduler's reports.
+        That is computed from the known timeout, not taken from the scheduler's reports. A scheduler
+        may take longer to replace than to place: it gets half of the time that is left.
         """
-        self.expect_none_before_end(partial.gang, partial.since, *patterns)
+        gang, since = partial.gang, partial.since
+        longer = min(self.deadlines.place, self._time_left(gang, since) / 2)
+        with self.unless_ended(gang, since):
+            window = max(self.window_before_end(gang, since), longer)
+            self.expect_none(*patterns, window=window)
 
     def unless_ended(self, gang: Gang, since: float) -> AbstractContextManager[None]:
         """Make a failure inconclusive if a gang submitted after ``since`` may have ended."""
-        return unless_over(lambda: self._is_over(gang, since), "the gang may have ended meanwhile")
+        return unless_over(lambda: self._is_over(gang, since), _ENDED)
 
     def expect_none_before_end(self, gang: Gang, since: float, *patterns: Fact) -> None:
         """Expect none; inconclusive if a gang submitted after ``since`` may have ended."""
@@ -118,8 +128,19 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
             self.expect_none(*patterns, window=self.window_before_end(gang, since))
 
     def expect_before_end(self, gang: Gang, since: float, pattern: Fact) -> None:
-        """Expect this; inconclusive if a gang submitted after ``since`` may have ended."""
-        with self.unless_ended(gang, since):
+        """Expect this; inconclusive if a gang submitted after ``since`` may have ended before.
+
+        On virtual time an allocation may take as long as until silence counts, although the wait
+        is longer.
+        """
+        is_placement = isinstance(pattern, Allocated)
+        by = self.now() + (self.quiet_window() if is_placement else self.deadlines.place)
+        is_virtual = self.exchange.history.clock.is_virtual
+
+        def is_over() -> bool:
+            return self._time_left(gang, since, at=by if is_virtual else self.now()) <= 0
+
+        with unless_over(is_over, _ENDED):
             self.expect(pattern)
 
     def is_allocated_in_time(self, gang: Gang, *patterns: Allocated) -> Allocated:
@@ -144,10 +165,17 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
             agrees(received, ApplicationRejected(gang))
 
     def expect_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
-        """Expect this; inconclusive if the gang may have finished waiting before."""
+        """Expect this; inconclusive if the gang may have finished waiting before.
+
+        On virtual time a replacement may take twice as long as the first, although the wait is
+        longer.
+        """
+        by = self.now() + max(self.quiet_window(), 2 * waiting.took)
+        is_virtual = self.exchange.history.clock.is_virtual
 
         def is_over() -> bool:
-            return self.now() - waiting.since >= self.waiting_timeout()
+            now = by if is_virtual else self.now()
+            return now - waiting.since >= self.waiting_timeout()
 
         with unless_over(is_over, "the gang may have finished waiting meanwhile"):
             self.expect(pattern)
@@ -208,13 +236,14 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
     def has_waiting_gang(self, *, leftovers: int = 1) -> WaitingGang:
         """Given: the only real allocation of a gang was released; placeholders are left over."""
         gang, placeholders = self.has_complete_gang(members=leftovers + 1)
+        before = self.now()
         real, gone = self.has_replaced(gang, placeholders)
         since = self.now()
         self.releases(real)
         with precondition("a release by the RM is confirmed"):
             self.expect(Released(identity=real.identity))
         left = tuple(p for p in placeholders if p is not gone)
-        return WaitingGang(gang, left, since)
+        return WaitingGang(gang, left, since, took=since - before)
 
     def expect_clean_up(self, waiting: WaitingGang) -> list[Released]:
         """Wait for the waiting timeout and the release of every leftover.
@@ -264,8 +293,8 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """Return whether the gang may have ended by now, as far as its limits are known."""
         return self._time_left(gang, since) <= 0
 
-    def _time_left(self, gang: Gang, since: float) -> float:
-        """Return the seconds until the gang may end, infinity if no limit is known.
+    def _time_left(self, gang: Gang, since: float, *, at: float | None = None) -> float:
+        """Return the seconds from ``at``, or now, until the gang may end; infinity if not known.
 
         With all its placeholders and no real allocation it has nothing that runs or is pending: it
         may be waiting, for as long as any application.
@@ -274,7 +303,8 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         placed = self.observe(Allocated(application=gang, placeholder=True))
         if len(placed) >= gang.members:
             limits.append(self.timers.waiting_to_completed)
-        return min((since + one - self.now() for one in limits if one is not None), default=inf)
+        moment = self.now() if at is None else at
+        return min((since + one - moment for one in limits if one is not None), default=inf)
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:

@@ -211,13 +211,23 @@ class GangSteps(BasicSteps, ABC):
         placeholder = next(p for p in of if p.identity == release.identity)
         return Replacement(Application(real.sent.application, ""), placeholder, real, release)
 
+    def receive_replacement_if_any(self, of: Sequence[Allocated]) -> Released | None:
+        """Return the release of one of these placeholders for a real ask, or None.
+
+        The usual quiet window follows the target's latency. It is too short for a target that takes
+        longer to replace than to place.
+        """
+        patterns = [replaced(placeholder) for placeholder in of]
+        release = self.receive_if_any(*patterns, window=self.deadlines.place)
+        return release if isinstance(release, Released) else None
+
     def overtaking_replacement(self, of: Sequence[Allocated]) -> Released:
         """Return the release of one of these placeholders while an older ask waits.
 
         NotOffered if the scheduler waits with that ask.
         """
-        release = self.receive_if_any(*(replaced(placeholder) for placeholder in of))
-        begun = [release] if isinstance(release, Released) else []
+        release = self.receive_replacement_if_any(of)
+        begun = [release] if release is not None else []
         needs_some(begun, of="to overtake an older ask that does not fit")
         return begun[0]
 
@@ -241,7 +251,7 @@ class GangSteps(BasicSteps, ABC):
 
     def expect_allocated_after_retry(self, early: Ask, of: Sequence[Allocated]) -> None:
         """Expect an early real ask to replace a placeholder, now or after a retry."""
-        if self.receive_if_any(*(replaced(placeholder) for placeholder in of)) is None:
+        if self.receive_replacement_if_any(of) is None:
             self.asks_again(early)
             self.expect_replacement(early, of)
             self.records("a real ask before the last placeholder: dropped")
