@@ -36,9 +36,9 @@ def every_field_has_its_type(by: Side = Side.SCHEDULER) -> Evaluator:
     def evaluate_message(message: Message) -> EntryFinding:
         if not message.ByteSize():
             return NOTHING_TO_EVALUATE
-        for descriptor, number in unknown_numbers(message):
-            if number in descriptor.fields_by_number:
-                return f"wrong wire type of field {number} in {descriptor.full_name}"
+        for part, number in unknown_numbers(message):
+            if number in part.fields_by_number:
+                return f"wrong wire type of field {number} in {part.full_name}"
         undefined = next(_undefined(message), "")
         return f"undeclared {undefined}" if undefined else ""
 
@@ -61,9 +61,9 @@ def every_field_is_declared(by: Side = Side.SCHEDULER) -> Evaluator:
     def evaluate_message(message: Message) -> EntryFinding:
         if not message.ByteSize():
             return NOTHING_TO_EVALUATE
-        for descriptor, number in unknown_numbers(message):
-            if number not in descriptor.fields_by_number:
-                return f"undeclared field {number} in {descriptor.full_name}"
+        for part, number in unknown_numbers(message):
+            if number not in part.fields_by_number:
+                return f"undeclared field {number} in {part.full_name}"
         return ""
 
     return of_messages(evaluate_message, by)
@@ -246,7 +246,8 @@ def unknown_numbers(message: Message) -> Iterator[tuple[Descriptor, int]]:
     for part in parts(message) if has_unknown(message) else ():
         unknown: Any = UnknownFieldSet(part)
         for field in unknown:
-            yield part.DESCRIPTOR, field.field_number
+            descriptor: Any = part.DESCRIPTOR  # of either implementation
+            yield descriptor, field.field_number
 
 
 @of_the_latest
