@@ -6,12 +6,7 @@ from typing import Any
 from sireference.configuration.model import SortPolicy
 from sireference.core import allocations, application_lifecycle, asks, releases, withdrawal
 from sireference.core.gang import completion, replacement, submission, timeout
-from sireference.core.model import (
-    AllOfApplication,
-    AskedAndHeld,
-    Effect,
-    ReleasedAsk,
-)
+from sireference.core.model import AllOfApplication, AskedAndHeld, Effect, ReleasedAsk
 from sireference.core.resources import Resource
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
