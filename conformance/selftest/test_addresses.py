@@ -13,11 +13,7 @@ from pathlib import Path
 import grpc
 import pytest
 from click.testing import CliRunner
-from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
-    health,
-    health_pb2,
-    health_pb2_grpc,
-)
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # it has no types
 from siconform.cli import main
 from siconform.recording.history import History
 from siconform.targets import TargetUnavailable

@@ -6,13 +6,7 @@ import pytest
 from mutation.known import load
 from mutation.mutant import of_side
 from siconform import shipped
-from siconform.catalogue import (
-    CatalogueError,
-    Level,
-    Side,
-    catalogue,
-    find_requirement,
-)
+from siconform.catalogue import CatalogueError, Level, Side, catalogue, find_requirement
 from siconform.catalogue.lint import complaints, complaints_about_challenges, complaints_about_tests
 from siconform.catalogue.reading import read_area
 from siconform.catalogue.requirement import Source

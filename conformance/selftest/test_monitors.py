@@ -33,12 +33,7 @@ from siconform.catalogue import catalogue
 from siconform.catalogue.features import Feature
 from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.monitors import MONITORS, MonitorResult
-from siconform.protocol.notifications import (
-    AllocationRejected,
-    AskRejected,
-    Fact,
-    NodeRejected,
-)
+from siconform.protocol.notifications import AllocationRejected, AskRejected, Fact, NodeRejected
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.recording.history import Exchange, History
 from siwire import find_revision

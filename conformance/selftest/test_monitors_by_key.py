@@ -3,16 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from selftest.monitor_cases.by_key import (
-    CERTAIN,
-    LEGAL,
-    end,
-    ended,
-    foreign,
-    new,
-    reported,
-    update,
-)
+from selftest.monitor_cases.by_key import CERTAIN, LEGAL, end, ended, foreign, new, reported, update
 from selftest.sample_histories import (
     APP,
     ASK,

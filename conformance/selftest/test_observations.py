@@ -7,12 +7,7 @@ import pytest
 from patience import patient
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, ConformanceFailure, PreconditionFailed
-from siconform.protocol.notifications import (
-    Allocated,
-    ApplicationUpdated,
-    AskRejected,
-    Released,
-)
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, AskRejected, Released
 from siconform.rm.resource_manager import ResourceManager
 
 from .resource_managers import FakeConnection, rm_on

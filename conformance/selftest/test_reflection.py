@@ -10,10 +10,7 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
-from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # it has no types
-    reflection,
-    reflection_pb2,
-)
+from grpc_reflection.v1alpha import reflection, reflection_pb2  # type: ignore[import-untyped]  # it has no types
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.outcomes import ConformanceFailure, NotForThisTarget, TargetLost

@@ -12,13 +12,7 @@ from siconform.reporting.classify import rows
 from siconform.reporting.page import Section, page
 from siconform.reporting.publish import pages
 from siconform.reporting.published import RECORDS, baseline_of, records
-from siconform.reporting.record import (
-    Record,
-    RequirementRecord,
-    read_record,
-    record_of,
-    written,
-)
+from siconform.reporting.record import Record, RequirementRecord, read_record, record_of, written
 from siconform.reporting.stored import RecordError
 from siconform.targets.embedded import NAME
 from siconform.targets.named import all_named

@@ -116,9 +116,9 @@ with shutdown.guard():
 """
 
 
-def _ended(script: str) -> "subprocess.CompletedProcess[str]":
+def _ended(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # our own script
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", script, *arguments],
         capture_output=True,
         text=True,
         timeout=patient(),
@@ -134,18 +134,16 @@ def test_interrupt_in_weakref_callback_is_not_lost() -> None:
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"
 
 
-def test_errors_caused_by_interrupt_are_not_reported() -> None:
-    done = _ended(HALF_DONE)
+@pytest.mark.parametrize(
+    ("script", "sent"),
+    [(HALF_DONE, "SIGTERM"), (ERROR_AFTERWARDS, "SIGTERM"), (TO_ANOTHER_THREAD, "SIGINT")],
+    ids=["error caused by it", "error after it", "signal to another thread"],
+)
+def test_interrupt_alone_is_reported(script: str, sent: str) -> None:
+    done = _ended(script)
 
     assert done.returncode == 2
-    assert done.stderr == "siconform: interrupted (SIGTERM)\n"
-
-
-def test_error_after_interrupt_is_not_reported() -> None:
-    done = _ended(ERROR_AFTERWARDS)
-
-    assert done.returncode == 2
-    assert done.stderr == "siconform: interrupted (SIGTERM)\n"
+    assert done.stderr == f"siconform: interrupted ({sent})\n"
 
 
 def test_child_started_after_the_signal_is_terminated() -> None:
@@ -154,13 +152,6 @@ def test_child_started_after_the_signal_is_terminated() -> None:
     assert done.returncode == 2
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"
     assert done.stdout in {"started.terminated.", "terminated.", ""}  # if terminated earlier
-
-
-def test_signal_to_another_thread_interrupts_the_main_thread() -> None:
-    done = _ended(TO_ANOTHER_THREAD)
-
-    assert done.returncode == 2
-    assert done.stderr == "siconform: interrupted (SIGINT)\n"
 
 
 @pytest.mark.parametrize(
@@ -206,13 +197,7 @@ main()
     ],
 )
 def test_interrupt_during_imports_is_one_sentence(module: str, done: str, sent: str) -> None:
-    ended = subprocess.run(  # noqa: S603  # our own script
-        [sys.executable, "-c", DURING_IMPORT, module, sent],
-        capture_output=True,
-        text=True,
-        timeout=patient(),
-        check=False,
-    )
+    ended = _ended(DURING_IMPORT, module, sent)
 
     assert ended.stderr == f"siconform: interrupted ({sent}): {done}\n"
     assert ended.returncode == 2

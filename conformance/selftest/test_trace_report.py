@@ -30,11 +30,7 @@ from selftest.trace_report_samples import (
 from siconform.baseline import Baseline
 from siconform.cli import main
 from siconform.config.option_values import BadOption
-from siconform.monitors.trace_result import (
-    CutOff,
-    Totals,
-    TraceResult,
-)
+from siconform.monitors.trace_result import CutOff, Totals, TraceResult
 from siconform.output.live.output import Output
 from siconform.output.live.terminal import Terminal
 from siconform.output.trace_report.document import schema

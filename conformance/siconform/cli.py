@@ -3,6 +3,7 @@
 import random
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-_COUNT = click.IntRange(min=1)
+_count = partial(click.option, type=click.IntRange(min=1), show_default=True)
 _SECONDS = click.FloatRange(min=0)
 
 
@@ -126,17 +127,8 @@ def run(options: Sequence[str]) -> None:
     epilog="Exit codes: 0 no failure found, 1 a failure found, 2 interrupted, 4 usage error, 10 a "
     "seed could not be explored, 12 the scheduler cannot be reached, 13 internal error."
 )
-@click.option(
-    "--histories",
-    "--examples",
-    type=_COUNT,
-    default=100,
-    show_default=True,
-    help="Maximum number of histories",
-)
-@click.option(
-    "--steps", type=_COUNT, default=30, show_default=True, help="Maximum steps per history"
-)
+@_count("--histories", "--examples", default=100, help="Maximum number of histories")
+@_count("--steps", default=30, help="Maximum steps per history")
 @click.option(
     "--time",
     "seconds",
@@ -146,13 +138,7 @@ def run(options: Sequence[str]) -> None:
     help="Time limit in seconds",
 )
 @click.option("--seed", type=int, help="Seed of the histories (default: random)")
-@click.option(
-    "--seeds",
-    type=_COUNT,
-    default=1,
-    show_default=True,
-    help="Number of seeds from --seed on; the other limits are for each",
-)
+@_count("--seeds", default=1, help="Number of seeds from --seed on; the other limits are for each")
 @click.option(
     "--workers",
     default="1",

@@ -5,14 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from siconform.catalogue import (
-    Authority,
-    DeadlineClass,
-    Level,
-    Observation,
-    Requirement,
-    Side,
-)
+from siconform.catalogue import Authority, DeadlineClass, Level, Observation, Requirement, Side
 from siconform.catalogue.features import FEATURES
 from siconform.catalogue.windows import in_short, in_words
 from siconform.filters import Filters

@@ -29,10 +29,7 @@ from typing import Any, Final
 
 import grpc
 import psutil
-from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
-    health_pb2,
-    health_pb2_grpc,
-)
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # it has no types
 from siwire import REVISIONS, constants, rpc
 from siwire.ext import extension_pb2 as ext
 

@@ -2,13 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from sireference.core.model import (
-    Answered,
-    Callback,
-    Effect,
-    PredicatesQuestion,
-    Settings,
-)
+from sireference.core.model import Answered, Callback, Effect, PredicatesQuestion, Settings
 from sireference.core.scheduler import Scheduler
 from tests.driving import RM, of
 

@@ -3,13 +3,7 @@
 from collections.abc import Iterable
 
 from sireference.configuration.parsing import parse_configuration
-from sireference.core.model import (
-    ChangeDetail,
-    Effect,
-    Identification,
-    Register,
-    Rules,
-)
+from sireference.core.model import ChangeDetail, Effect, Identification, Register, Rules
 from sireference.core.resources import Resource
 from sireference.core.states import WITHOUT_STARTING
 from tests.driving import RM

@@ -3,10 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sireference.core.model import (
-    Effect,
-    PreemptionPolicy,
-)
+from sireference.core.model import Effect, PreemptionPolicy
 from sireference.core.states import TerminationType
 from tests.driving import RM, identities, released
 

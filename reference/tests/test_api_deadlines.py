@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from patience import patient
-from sireference.api import (
-    SchedulerAPI,
-)
+from sireference.api import SchedulerAPI
 from sireference.api.deadline_thread import DeadlineThread
 from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings

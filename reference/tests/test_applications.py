@@ -13,17 +13,7 @@ from sireference.core.model import (
     UpdateApplications,
     UpdatedApplication,
 )
-from tests.driving import (
-    RM,
-    STOPPED,
-    TIMEOUT,
-    identities,
-    keys,
-    of,
-    refused_keys,
-    released,
-    states,
-)
+from tests.driving import RM, STOPPED, TIMEOUT, identities, keys, of, refused_keys, released, states
 
 ONE_AT_A_TIME = """
 partitions:

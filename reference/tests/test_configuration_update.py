@@ -2,14 +2,7 @@
 
 import pytest
 from sireference.core import configuration_update
-from sireference.core.model import (
-    AllocationRecord,
-    Ask,
-    Configured,
-    Refused,
-    Register,
-    Settings,
-)
+from sireference.core.model import AllocationRecord, Ask, Configured, Refused, Register, Settings
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
 from sireference.core.state.partition import Partition

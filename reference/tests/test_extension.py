@@ -5,10 +5,7 @@ from typing import Any
 
 import grpc
 import pytest
-from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no types
-    reflection_pb2,
-    reflection_pb2_grpc,
-)
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc  # type: ignore[import-untyped]  # no types
 from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
 from siwire.ext import extension_pb2 as ext

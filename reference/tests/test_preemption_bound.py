@@ -1,18 +1,11 @@
 """Preemption for asks with a required node, and of placeholders."""
 
 import pytest
-from sireference.core.model import (
-    Ask,
-)
+from sireference.core.model import Ask
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import keys, placed, released, states
-from tests.preempting import (
-    OPTED_OUT,
-    VICTIM,
-    Preempting,
-    preempted,
-)
+from tests.preempting import OPTED_OUT, VICTIM, Preempting, preempted
 
 
 @pytest.fixture

@@ -1,24 +1,11 @@
 """Preemption until the last victim has ended."""
 
 import pytest
-from sireference.core.model import (
-    AllocationRecord,
-    Ask,
-    Effect,
-    PreemptionPolicy,
-)
+from sireference.core.model import AllocationRecord, Ask, Effect, PreemptionPolicy
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import RM, STOPPED, TIMEOUT, keys, placed, released
-from tests.preempting import (
-    ALLOWED,
-    DELAY,
-    OPTED_OUT,
-    QUEUES,
-    VICTIM,
-    Preempting,
-    preempted,
-)
+from tests.preempting import ALLOWED, DELAY, OPTED_OUT, QUEUES, VICTIM, Preempting, preempted
 
 _NAMESPACES = """
 partitions:

@@ -7,10 +7,7 @@ import grpc
 import pytest
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
-from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no types
-    reflection_pb2,
-    reflection_pb2_grpc,
-)
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc  # type: ignore[import-untyped]  # no types
 from siwire import REVISIONS
 from tests.wire import Wire, over_the_wire, served
 

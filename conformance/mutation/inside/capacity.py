@@ -5,14 +5,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from sireference.core import (
-    allocation_end,
-    allocations,
-    asks,
-    nodes,
-    releases,
-    scheduling_pass,
-)
+from sireference.core import allocation_end, allocations, asks, nodes, releases, scheduling_pass
 from sireference.core.model import Effect, NewAllocation
 from sireference.core.resources import Resource
 from sireference.core.state.node import Node

@@ -6,12 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.core import asks, foreign_allocations, nodes
-from sireference.core.model import (
-    Effect,
-    RejectedAllocation,
-    Release,
-    ReleasedAllocation,
-)
+from sireference.core.model import Effect, RejectedAllocation, Release, ReleasedAllocation
 from sireference.core.resources import Resource
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.states import NodeState, TerminationType

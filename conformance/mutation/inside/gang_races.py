@@ -6,12 +6,7 @@ from typing import Any
 from sireference.configuration.model import SortPolicy
 from sireference.core import allocations, application_lifecycle, asks, releases, withdrawal
 from sireference.core.gang import completion, replacement, submission, timeout
-from sireference.core.model import (
-    AllOfApplication,
-    AskedAndHeld,
-    Effect,
-    ReleasedAsk,
-)
+from sireference.core.model import AllOfApplication, AskedAndHeld, Effect, ReleasedAsk
 from sireference.core.resources import Resource
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
@@ -152,13 +147,13 @@ def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -
     breaks=("SI-GANG-071",),
 )
 def _(patch: Patch) -> None:
-    def books_the_rest(live: Any, gone: Any) -> None:
+    def holds_the_rest(live: Any, gone: Any) -> None:
         was, now = gone.record.ask.resource, live.record.ask.resource
         if now != was:
             patch.fires()
             live.application.quotas.book(was - now)
 
-    after_replacement(patch, books_the_rest)
+    after_replacement(patch, holds_the_rest)
 
 
 @mutant(
@@ -309,14 +304,14 @@ def _without_placeholders(patch: Patch, pending: Iterable[Any], subject: Any) ->
 def _counts_other_types(patch: Patch, counts: Callable[[int], bool]) -> None:
     """Count what a replaced placeholder had more of the types other than memory, if ``counts``."""
 
-    def books_other_types(live: Any, gone: Any) -> None:
+    def holds_other_types(live: Any, gone: Any) -> None:
         more = (gone.record.ask.resource - live.record.ask.resource).amounts
         others = {name: n for name, n in more.items() if name != "memory" and counts(n)}
         if others:
             patch.fires()
             live.node.book(Resource(others))
 
-    after_replacement(patch, books_other_types)
+    after_replacement(patch, holds_other_types)
 
 
 @mutant(

@@ -5,13 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import allocation_end, application_lifecycle, nodes, scheduler
-from sireference.core.model import (
-    Effect,
-    NodeInfo,
-    RejectedNode,
-    ReleasedAllocation,
-    UpdateNodes,
-)
+from sireference.core.model import Effect, NodeInfo, RejectedNode, ReleasedAllocation, UpdateNodes
 from sireference.core.preemption import cycle
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.foreign import ForeignAllocations

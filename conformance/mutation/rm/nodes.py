@@ -7,14 +7,7 @@ from typing import Any, Final
 from sirm.core import containers, nodes, reporting
 from sirm.core.cluster import Container, Node
 from sirm.core.knowledge import Knowledge
-from sirm.core.model import (
-    Effect,
-    NodeAction,
-    ReportNode,
-    ResizeNode,
-    Rules,
-    Update,
-)
+from sirm.core.model import Effect, NodeAction, ReportNode, ResizeNode, Rules, Update
 from sirm.core.state import State
 
 from mutation.mutant import rm_mutant, rm_variant

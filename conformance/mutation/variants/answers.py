@@ -5,11 +5,7 @@ from typing import Any
 
 from sireference.codec import Codec
 from sireference.core import applications, asks, releases
-from sireference.core.model import (
-    AskRelease,
-    ReleasedAsk,
-    partition_name,
-)
+from sireference.core.model import AskRelease, ReleasedAsk, partition_name
 from sireference.core.resources import Resource
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.node_index import NodeIndex

@@ -4,14 +4,7 @@ from dataclasses import replace
 
 from selftest.monitor_cases.case import Case
 from selftest.monitor_cases.node_verdicts import CERTAIN, REGISTERED
-from selftest.sample_histories import (
-    DECOMMISSION,
-    DRAIN,
-    NODE,
-    SMALLER,
-    UNDRAIN,
-    allocated,
-)
+from selftest.sample_histories import DECOMMISSION, DRAIN, NODE, SMALLER, UNDRAIN, allocated
 from siconform.protocol.requests import Action
 
 NO_ACTION = replace(NODE, action=Action.UNSET)

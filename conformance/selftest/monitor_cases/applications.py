@@ -9,10 +9,7 @@ from selftest.sample_histories import (
     allocated,
     updated,
 )
-from siconform.protocol.notifications import (
-    ApplicationAccepted,
-    ApplicationRejected,
-)
+from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
 from siconform.protocol.requests import ApplicationRemoval
 
 CASES = (

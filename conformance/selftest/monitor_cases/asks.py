@@ -16,9 +16,7 @@ from selftest.sample_histories import (
     released,
     withdrawn,
 )
-from siconform.protocol.notifications import (
-    AskRejected,
-)
+from siconform.protocol.notifications import AskRejected
 from siconform.protocol.subjects import AllOf
 
 CASES = (

@@ -22,9 +22,7 @@ from selftest.sample_histories import (
     released_by_rm,
 )
 from siconform.protocol.configuration import ConfigurationSent
-from siconform.protocol.notifications import (
-    NodeAccepted,
-)
+from siconform.protocol.notifications import NodeAccepted
 from siconform.protocol.requests import Action
 
 CASES = (

@@ -16,13 +16,7 @@ from selftest.monitor_cases.by_key import (
 )
 from selftest.monitor_cases.case import Case
 from selftest.monitor_cases.node_verdicts import REGISTERED
-from selftest.sample_histories import (
-    ASK,
-    DECOMMISSION,
-    NODE,
-    PREEMPTED,
-    released,
-)
+from selftest.sample_histories import ASK, DECOMMISSION, NODE, PREEMPTED, released
 from siconform.protocol.notifications import AllocationRejected, NodeAccepted
 from siconform.protocol.requests import Action, NodeRequest
 

@@ -17,10 +17,7 @@ from selftest.sample_histories import (
     UNDRAIN,
     allocated,
 )
-from siconform.protocol.notifications import (
-    NodeAccepted,
-    NodeRejected,
-)
+from siconform.protocol.notifications import NodeAccepted, NodeRejected
 from siconform.protocol.requests import Action
 
 CASES = (

@@ -1,14 +1,8 @@
 """Histories for the monitors of ``recovery``."""
 
 from selftest.monitor_cases.case import Case
-from selftest.sample_histories import (
-    OLD,
-    OLD_ITSELF,
-    OLD_WITH_NODE,
-)
-from siconform.protocol.notifications import (
-    AllocationRejected,
-)
+from selftest.sample_histories import OLD, OLD_ITSELF, OLD_WITH_NODE
+from siconform.protocol.notifications import AllocationRejected
 
 CASES = (
     Case(

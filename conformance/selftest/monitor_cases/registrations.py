@@ -3,12 +3,7 @@
 from dataclasses import replace
 
 from selftest.monitor_cases.case import Case
-from selftest.sample_histories import (
-    APP,
-    ASK,
-    NODE,
-    allocated,
-)
+from selftest.sample_histories import APP, ASK, NODE, allocated
 from siconform.protocol.notifications import (
     ApplicationAccepted,
     AskRejected,

@@ -16,9 +16,7 @@ from selftest.sample_histories import (
     released,
     released_by_rm,
 )
-from siconform.protocol.notifications import (
-    AskReleased,
-)
+from siconform.protocol.notifications import AskReleased
 
 CASES = (
     Case(

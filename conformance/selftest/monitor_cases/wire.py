@@ -21,11 +21,7 @@ from selftest.sample_histories import (
 )
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventReceived, Subject
-from siconform.protocol.notifications import (
-    Termination,
-    Unreadable,
-    UpdateKind,
-)
+from siconform.protocol.notifications import Termination, Unreadable, UpdateKind
 from siwire.r2023_12 import si_pb2
 
 CASES = (

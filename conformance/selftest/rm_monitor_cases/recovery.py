@@ -15,12 +15,7 @@ from selftest.rm_monitor_cases.case import (
     released,
     releases,
 )
-from siconform.protocol.notifications import (
-    Allocated,
-    PreemptionPolicy,
-    StreamEnded,
-    UpdateKind,
-)
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, StreamEnded, UpdateKind
 from siconform.protocol.requests import AllocationUpdate, ExistingAllocationRequest
 
 MEMBER = replace(ASK, task_group="g", placeholder=True)

@@ -4,12 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from siwire import REVISIONS
 
-from siconform.catalogue import (
-    Authority,
-    Level,
-    Requirement,
-    Side,
-)
+from siconform.catalogue import Authority, Level, Requirement, Side
 from siconform.catalogue.features import FEATURES, Offer
 from siconform.catalogue.windows import in_words
 

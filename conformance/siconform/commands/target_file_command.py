@@ -92,10 +92,7 @@ def _write(file: Path) -> None:
 
 def _report(file: Path | None, target: str | None) -> None:
     from siconform.config.access_options import without_secrets  # noqa: PLC0415  # imports grpc
-    from siconform.config.target_file_options import (  # noqa: PLC0415  # the same
-        of_the_options,
-        with_target_file,
-    )
+    from siconform.config.target_file_options import of_the_options, with_target_file  # noqa: PLC0415  # the same
 
     given = ["--target-file", str(file)] if file else []
     try:

@@ -9,25 +9,11 @@ import pytest
 
 from siconform.catalogue import Side
 from siconform.config.command_line import value_of, without_option
-from siconform.config.option_list import (
-    OF_RMS,
-    OPTIONS,
-    RM,
-    RMS,
-    SIDE,
-    STARTED_AS,
-    TARGETS,
-)
+from siconform.config.option_list import OF_RMS, OPTIONS, RM, RMS, SIDE, STARTED_AS, TARGETS
 from siconform.config.option_list import TARGET_FILE as FLAG
 from siconform.config.option_values import NONE, BadOption
 from siconform.config.options import assign, getter
-from siconform.config.target_file import (
-    NAME,
-    TargetFile,
-    TargetFileError,
-    Value,
-    read_target_file,
-)
+from siconform.config.target_file import NAME, TargetFile, TargetFileError, Value, read_target_file
 
 _OF_RMS: Final = tuple(one.flag for one in OF_RMS)
 _WORKERS: Final = ("-n", "--numprocesses", "--dist", "--tx", "--pdb")

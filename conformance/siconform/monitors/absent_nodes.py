@@ -6,12 +6,7 @@ from typing import Final
 
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.content_types import CERTAINTY
-from siconform.monitors.monitor import (
-    NOTHING_TO_EVALUATE,
-    EntryFinding,
-    Evaluator,
-    Monitor,
-)
+from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
 from siconform.protocol.notifications import Allocated, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import Action, NodeRequest

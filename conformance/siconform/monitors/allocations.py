@@ -17,12 +17,7 @@ from siconform.monitors.monitor import (
 from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.monitors.restated import AllocatedAgain, Updated
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
-from siconform.protocol.notifications import (
-    BY_THE_SCHEDULER,
-    Allocated,
-    Released,
-    Termination,
-)
+from siconform.protocol.notifications import BY_THE_SCHEDULER, Allocated, Released, Termination
 from siconform.protocol.requests import (
     Amounts,
     AskRequest,

@@ -3,12 +3,7 @@
 from typing import Any, Final
 
 from siconform.monitors.content_types import REGISTRATION
-from siconform.monitors.monitor import (
-    NOTHING_TO_EVALUATE,
-    EntryFinding,
-    Evaluator,
-    Monitor,
-)
+from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
 from siconform.protocol.configuration import (
     ConfigurationApplied,
     ConfigurationRefused,

@@ -17,13 +17,7 @@ from siconform.monitors.monitor import (
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated
 from siconform.monitors.used_names import Remembered
-from siconform.protocol.events import (
-    Detail,
-    EmptyBatch,
-    EventReceived,
-    Subject,
-    details_of,
-)
+from siconform.protocol.events import Detail, EmptyBatch, EventReceived, Subject, details_of
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import (
     ApplicationRequest,

@@ -13,12 +13,7 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.restated import ForeignEchoed
 from siconform.monitors.used_names import Remembered
-from siconform.protocol.notifications import (
-    Allocated,
-    AllocationRejected,
-    NodeAccepted,
-    Released,
-)
+from siconform.protocol.notifications import Allocated, AllocationRejected, NodeAccepted, Released
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import (
     Action,

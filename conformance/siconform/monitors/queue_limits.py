@@ -9,11 +9,7 @@ from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evalua
 from siconform.monitors.occupancy import OCCUPANCY, Occupancy
 from siconform.monitors.quotas import QUOTAS, Quotas
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
-from siconform.protocol.notifications import (
-    Allocated,
-    ApplicationAccepted,
-    ApplicationRejected,
-)
+from siconform.protocol.notifications import Allocated, ApplicationAccepted, ApplicationRejected
 from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
 from siconform.recording.history import Entry
 

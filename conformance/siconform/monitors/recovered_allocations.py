@@ -12,11 +12,7 @@ from siconform.protocol.notifications import (
     StreamEnded,
     UpdateKind,
 )
-from siconform.protocol.requests import (
-    Action,
-    ExistingAllocationRequest,
-    NodeRequest,
-)
+from siconform.protocol.requests import Action, ExistingAllocationRequest, NodeRequest
 from siconform.recording.history import Content, Entry
 
 REPORTING: Final = (ExistingAllocationRequest, Placed, NodeRequest)

@@ -13,15 +13,8 @@ from siconform.monitors.monitor import (
     violated_if,
 )
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.protocol.notifications import (
-    BY_THE_SCHEDULER,
-    AskReleased,
-    Released,
-    Termination,
-)
-from siconform.protocol.requests import (
-    ReleaseRequest,
-)
+from siconform.protocol.notifications import BY_THE_SCHEDULER, AskReleased, Released, Termination
+from siconform.protocol.requests import ReleaseRequest
 from siconform.protocol.subjects import Identity, OneAllocation
 from siconform.recording.history import Entry
 

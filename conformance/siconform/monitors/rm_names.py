@@ -12,13 +12,7 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.monitors.well_known_names import (
-    KNOWN_IN_ALL,
-    TAGS,
-    is_tag_key,
-    looks_like,
-    names_of,
-)
+from siconform.monitors.well_known_names import KNOWN_IN_ALL, TAGS, is_tag_key, looks_like, names_of
 from siconform.protocol.requests import Action, ApplicationRequest, AskRequest, NodeRequest
 from siconform.recording.history import Entry
 

@@ -11,12 +11,7 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.protocol.notifications import (
-    BY_THE_SCHEDULER,
-    AskReleased,
-    Released,
-    Termination,
-)
+from siconform.protocol.notifications import BY_THE_SCHEDULER, AskReleased, Released, Termination
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
 from siconform.recording.history import Entry

@@ -35,13 +35,7 @@ from siconform.protocol.callbacks import (
     StateDumped,
 )
 from siconform.protocol.configuration import ConfigurationSent
-from siconform.protocol.notifications import (
-    Nothing,
-    NotInSpec,
-    Released,
-    Termination,
-    Unreadable,
-)
+from siconform.protocol.notifications import Nothing, NotInSpec, Released, Termination, Unreadable
 from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import Action, NodeRequest, ReleaseRequest, Request
 from siconform.protocol.subjects import AllOf, OneAllocation

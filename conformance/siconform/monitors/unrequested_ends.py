@@ -8,10 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from siconform.monitors.monitor import (
-    Evaluator,
-    Monitor,
-)
+from siconform.monitors.monitor import Evaluator, Monitor
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis

@@ -13,15 +13,7 @@ from siconform.output.live.terminal import WIDTH
 from siconform.policy import ExitCode, RequirementResult
 from siconform.results import Run
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
-from siconform.verdicts import (
-    LISTED,
-    OF_ONE_SIDE,
-    REACHED,
-    SHOWN,
-    Evidence,
-    Labelled,
-    Verdict,
-)
+from siconform.verdicts import LISTED, OF_ONE_SIDE, REACHED, SHOWN, Evidence, Labelled, Verdict
 
 _BAR: Final = 20
 _SHORT_BAR: Final = 8

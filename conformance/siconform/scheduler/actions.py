@@ -23,11 +23,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.registration import RegistrationRequested
-from siconform.protocol.requests import (
-    Amounts,
-    AskRequest,
-    Registration,
-)
+from siconform.protocol.requests import Amounts, AskRequest, Registration
 from siconform.scheduler.decisions import release_of
 from siconform.scheduler.expectations import Expectations
 from siconform.scheduler.model import Live, Pending

@@ -21,9 +21,7 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
-from siconform.protocol.requests import (
-    AskRequest,
-)
+from siconform.protocol.requests import AskRequest
 from siconform.protocol.subjects import Identity
 from siconform.scheduler.model import Live, Model, Pending
 from siconform.scheduler.switches import Switches

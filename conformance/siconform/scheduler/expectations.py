@@ -7,12 +7,7 @@ from typing import Any, Final, TypeVar
 
 from siconform.expecting.waits import WaitClass, waiting
 from siconform.outcomes import CameLate, ConformanceFailure, PreconditionFailed, TargetLost
-from siconform.protocol.notifications import (
-    Allocated,
-    StreamEnded,
-    Termination,
-    UpdateKind,
-)
+from siconform.protocol.notifications import Allocated, StreamEnded, Termination, UpdateKind
 from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import (
     ApplicationRequest,

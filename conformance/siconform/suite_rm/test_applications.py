@@ -5,15 +5,8 @@ import pytest
 from siconform.expecting.checks import precondition
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure, PreconditionFailed
-from siconform.protocol.notifications import (
-    ApplicationAccepted,
-    ApplicationRejected,
-    Termination,
-)
-from siconform.protocol.requests import (
-    ApplicationRequest,
-    AskRequest,
-)
+from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected, Termination
+from siconform.protocol.requests import ApplicationRequest, AskRequest
 from siconform.scheduler.actions import PLACEHOLDERS_TIMED_OUT
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent

@@ -8,12 +8,7 @@ from siconform.expecting.checks import precondition
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.matchers import ANY
-from siconform.protocol.notifications import (
-    Allocated,
-    ApplicationAccepted,
-    Fact,
-    NodeAccepted,
-)
+from siconform.protocol.notifications import Allocated, ApplicationAccepted, Fact, NodeAccepted
 from siconform.protocol.requests import (
     Action,
     AllocationUpdate,

@@ -6,10 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import grpc
-from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
-    health_pb2,
-    health_pb2_grpc,
-)
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # it has no types
 from siwire import Revision, rpc
 
 from siconform.protocol.timers import UNKNOWN, Timers

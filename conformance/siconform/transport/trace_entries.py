@@ -10,12 +10,7 @@ from google.protobuf.message import DecodeError, Message
 from siwire import Revision
 
 from siconform.protocol import callbacks, configuration, events
-from siconform.protocol.notifications import (
-    CONNECTION_FACTS,
-    CONVERSATIONS,
-    Fact,
-    UpdateKind,
-)
+from siconform.protocol.notifications import CONNECTION_FACTS, CONVERSATIONS, Fact, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import AskReleaseRequest, AskRequest, LegacyRequest, Request
 from siconform.recording.elements import Unreplayable

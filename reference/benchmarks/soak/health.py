@@ -9,10 +9,7 @@ import time
 from typing import Final
 
 import grpc
-from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
-    health_pb2,
-    health_pb2_grpc,
-)
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # it has no types
 
 PAUSE: Final = 0.01
 TIMEOUT: Final = 30.0  # seconds until the server counts as dead

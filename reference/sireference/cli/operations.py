@@ -1,5 +1,6 @@
 """Options for operators: configuration, encryption, limits, logs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from sireference.shell.certificates import UnfitFileError
 from sireference.shell.options import DEFAULT_LIMITS, Limits, Tls
 
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
-_AT_LEAST_ONE: Final = click.IntRange(min=1)
+_count: Final = partial(click.option, type=click.IntRange(min=1), show_default=True)
 
 operation_options: Final = group(
     click.option(
@@ -31,25 +32,19 @@ operation_options: Final = group(
         type=_FILE,
         help="Require client certificates of this authority (PEM).",
     ),
-    click.option(
+    _count(
         "--max-message-bytes",
-        type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.message_bytes,
-        show_default=True,
         help="Maximum size of a received message; a larger one ends its stream.",
     ),
-    click.option(
+    _count(
         "--max-streams",
-        type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.streams,
-        show_default=True,
         help="Maximum number of open streams; further ones are refused.",
     ),
-    click.option(
+    _count(
         "--max-streams-per-rm",
-        type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.streams_per_rm,
-        show_default=True,
         help="Maximum number of open streams per resource manager.",
     ),
     click.option(
@@ -60,18 +55,14 @@ operation_options: Final = group(
         metavar="SECONDS",
         help="Time limit for the first message of a stream.",
     ),
-    click.option(
+    _count(
         "--max-outbox-bytes",
-        type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.outbox_bytes,
-        show_default=True,
         help="Maximum unread output of a resource manager; beyond it, the RM is lost.",
     ),
-    click.option(
+    _count(
         "--longest-name",
-        type=_AT_LEAST_ONE,
         default=Settings().longest_name,
-        show_default=True,
         metavar="CHARACTERS",
         help="Maximum length of ids, keys, queue names and resource types.",
     ),

@@ -14,13 +14,7 @@ from sireference.codec.chunks import Elements, in_chunks
 from sireference.codec.codec import Codec, Stream
 from sireference.codec.policies import Policies
 from sireference.codec.r2021_02_constraints import constraint
-from sireference.codec.r2021_02_writing import (
-    CALLBACKS,
-    SLOTS,
-    TERMINATION_TYPES,
-    expect,
-    refusal,
-)
+from sireference.codec.r2021_02_writing import CALLBACKS, SLOTS, TERMINATION_TYPES, expect, refusal
 from sireference.codec.subjects import allocations_meant, asks_meant
 from sireference.core.model import (
     AllocationRecord,

@@ -8,11 +8,7 @@ from sireference.configuration.limit_rules import check_limits
 from sireference.configuration.model import Configuration
 from sireference.configuration.partitions import read_partitions
 from sireference.configuration.placement_rules import check_placement_rules
-from sireference.configuration.problems import (
-    ConfigurationError,
-    ConfigurationProblem,
-    quoted,
-)
+from sireference.configuration.problems import ConfigurationError, ConfigurationProblem, quoted
 from sireference.configuration.queue_rules import check_queues
 from sireference.configuration.written import WrittenPartition
 

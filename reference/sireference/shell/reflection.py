@@ -11,10 +11,7 @@ from typing import Any, Final
 import grpc
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
-from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # it has no types
-    reflection,
-    reflection_pb2,
-)
+from grpc_reflection.v1alpha import reflection, reflection_pb2  # type: ignore[import-untyped]  # it has no types
 
 _METHOD: Final = "ServerReflectionInfo"
 _ALPHA: Final = "grpc.reflection.v1alpha"

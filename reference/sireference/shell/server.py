@@ -4,11 +4,7 @@ import asyncio
 from typing import Final
 
 import grpc
-from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
-    health,
-    health_pb2,
-    health_pb2_grpc,
-)
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # it has no types
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 

@@ -5,13 +5,7 @@ from dataclasses import dataclass, field
 from sirm.core.cluster import Cluster
 from sirm.core.knowledge import Knowledge
 from sirm.core.model import Rules
-from sirm.core.states import (
-    CONNECTION,
-    ConnectionState,
-    ConnectionTrigger,
-    Verdict,
-    fire,
-)
+from sirm.core.states import CONNECTION, ConnectionState, ConnectionTrigger, Verdict, fire
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,7 @@ from pathlib import Path
 
 import pytest
 from sireference.configuration.parsing import parse_configuration
-from sireference.configuration.problems import (
-    ConfigurationError,
-    ConfigurationProblem,
-    quoted,
-)
+from sireference.configuration.problems import ConfigurationError, ConfigurationProblem, quoted
 
 QUEUES = Path(__file__).parents[3] / "fixtures" / "queues"
 GOOD = sorted([*QUEUES.glob("good/*.yaml"), *QUEUES.glob("*.yaml")])

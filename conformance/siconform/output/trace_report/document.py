@@ -13,11 +13,7 @@ from siconform import digests
 from siconform.catalogue import catalogue
 from siconform.monitors.registry import side_of
 from siconform.monitors.trace_result import TraceResult
-from siconform.output.trace_report.evaluation import (
-    SeenRequirement,
-    SeenViolation,
-    TraceEvaluation,
-)
+from siconform.output.trace_report.evaluation import SeenRequirement, SeenViolation, TraceEvaluation
 from siconform.output.trace_report.unseen import unseen
 from siconform.output.trace_report.violations import excerpt, text_of, where
 from siconform.reporting.stored import TRACE

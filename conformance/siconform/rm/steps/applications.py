@@ -11,11 +11,7 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     ApplicationUpdated,
 )
-from siconform.protocol.requests import (
-    ApplicationFields,
-    ApplicationRemoval,
-    ApplicationRequest,
-)
+from siconform.protocol.requests import ApplicationFields, ApplicationRemoval, ApplicationRequest
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import DEFAULT_PARTITION, Sender
 

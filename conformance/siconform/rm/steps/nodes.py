@@ -7,13 +7,7 @@ from siwire import Capability
 from siconform.expecting.checks import precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Node
-from siconform.protocol.notifications import (
-    Allocated,
-    Fact,
-    NodeAccepted,
-    NodeRejected,
-    UpdateKind,
-)
+from siconform.protocol.notifications import Allocated, Fact, NodeAccepted, NodeRejected, UpdateKind
 from siconform.protocol.requests import (
     Action,
     Amounts,

@@ -5,14 +5,7 @@ from typing import Final
 
 from siwire import Revision
 
-from siconform.transport.dialects import (
-    r2021_02,
-    r2023_04,
-    r2023_08,
-    r2023_12,
-    r2024_10,
-    r2026_04,
-)
+from siconform.transport.dialects import r2021_02, r2023_04, r2023_08, r2023_12, r2024_10, r2026_04
 from siconform.transport.dialects.tables import Tables
 
 _TABLES: Final[Mapping[str, Callable[[], Tables]]] = {

@@ -8,13 +8,7 @@ from siwire.ext import extension_pb2 as ext
 
 from sireference.core.auto_scaling import OutstandingRequest
 from sireference.core.counts import Counts
-from sireference.core.snapshot import (
-    AllocationView,
-    ApplicationView,
-    NodeView,
-    QueueView,
-    Snapshot,
-)
+from sireference.core.snapshot import AllocationView, ApplicationView, NodeView, QueueView, Snapshot
 from sireference.core.states import RMState
 from sireference.shell.counters import Counters
 

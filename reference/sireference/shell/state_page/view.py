@@ -6,13 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Generic, TypeVar
 
-from sireference.core.snapshot import (
-    AllocationView,
-    ApplicationView,
-    NodeView,
-    QueueView,
-    Snapshot,
-)
+from sireference.core.snapshot import AllocationView, ApplicationView, NodeView, QueueView, Snapshot
 from sireference.shell.recent import Recent
 from sireference.shell.state_page.bars import Amounts, Bar, bars, in_order, node_bars
 from sireference.shell.state_page.words import words
