@@ -257,9 +257,7 @@ def test_missing_compiler_is_reported(folder: Path, monkeypatch: pytest.MonkeyPa
     assert done.stderr == "siconform: the protobuf compiler buf is not installed\n"
 
 
-def test_revisions_need_no_compiler_or_buf(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_revisions_need_no_compiler_or_buf(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> str:
         raise buf.NoCompiler("the protobuf compiler buf is not installed")
 
