@@ -58,9 +58,7 @@ def test_next_command_is_siconform(tmp_path: Path) -> None:
     assert "Run one:      siconform run SI-NODE-004 " in done.stdout
 
 
-def test_repeating_one_requirement_keeps_options_and_results(
-    tmp_path: Path,
-) -> None:
+def test_repeating_one_requirement_keeps_options_and_results(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         "import pytest\n"
         "from siconform.outcomes import ConformanceFailure\n"
@@ -81,9 +79,7 @@ def test_repeating_one_requirement_keeps_options_and_results(
         assert (tmp_path / results / "results.json").exists()
 
 
-def test_partial_run_keeps_results_of_whole_run(
-    tmp_path: Path,
-) -> None:
+def test_partial_run_keeps_results_of_whole_run(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         "import pytest\n@pytest.mark.requirement('SI-NODE-004')\ndef test_it(): pass\n"
     )

@@ -51,9 +51,7 @@ def found(session: Session) -> Sequence[Counterexample]:
     return exploration.counterexamples()
 
 
-def test_key_violation_is_detected(
-    found: Sequence[Counterexample],
-) -> None:
+def test_key_violation_is_detected(found: Sequence[Counterexample]) -> None:
     named = {requirement for one in found for requirement in one.requirements}
 
     assert named & {"SI-NODE-006", "SI-ASK-027"}

@@ -91,9 +91,7 @@ def test_lists_from_files(tmp_path: Path) -> None:
     assert chosen(skip=files["skip"], area=["NODE"]) == (chosen(area=["NODE"]) - {"SI-NODE-003"})
 
 
-def test_all_errors_in_lists_have_lines(
-    tmp_path: Path,
-) -> None:
+def test_all_errors_in_lists_have_lines(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("node-2\nnod-3\n\nnode-99 # gone\n")
     (tmp_path / "empty.txt").write_text("# nothing\n")
     received = mutant(

@@ -121,9 +121,7 @@ def test_violation_is_reported(
         pytest.param([allocated(identity="1"), OLD_ITSELF, OLD], id="announced beyond it"),
     ],
 )
-def test_existing_allocation_counts_only_while_recovered(
-    parts: Sequence[Part],
-) -> None:
+def test_existing_allocation_counts_only_while_recovered(parts: Sequence[Part]) -> None:
     history = exchange_of([NODE, *parts, allocated(identity="new")])
 
     assert result("nodes_are_not_overfilled", history).violation is None
@@ -229,9 +227,7 @@ def test_undeclared_enum_value_is_found_except_in_events() -> None:
 
 
 @pytest.mark.parametrize("lacking", [Feature.QUOTAS, Feature.QUEUES])
-def test_monitor_skips_scheduler_without_required_feature(
-    lacking: Feature,
-) -> None:
+def test_monitor_skips_scheduler_without_required_feature(lacking: Feature) -> None:
     broken = exchange_of([*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])
 
     lacks = ProbedBehaviour().lacks({lacking})

@@ -169,9 +169,7 @@ def test_cache_is_invalidated_by_kit_and_reference(
     assert runs == ["a-mutant"] * 2
 
 
-def test_sample_begins_with_touched_and_has_variants(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_sample_begins_with_touched_and_has_variants(monkeypatch: pytest.MonkeyPatch) -> None:
     touched = CHANGES["existing-twice"].sources[0]
     monkeypatch.setattr(choosing, "changed_files", lambda _since: {touched})
 

@@ -223,9 +223,7 @@ def test_optional_unoffered_feature_is_not_applicable(
     assert outcome.results["target"]["without"] == ["gang"]
 
 
-def test_mandatory_unoffered_feature_fails(
-    conformance: Callable[..., FinishedRun],
-) -> None:
+def test_mandatory_unoffered_feature_fails(conformance: Callable[..., FinishedRun]) -> None:
     outcome = conformance(EVALUATED.format("SI-APP-012", "pass"), "--without", "execution-timeout")
 
     assert outcome.code == 1

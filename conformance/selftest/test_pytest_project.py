@@ -113,9 +113,7 @@ def test_custom_requirements_run_with_other_tests(
     assert " of SI " not in done.stdout.str()
 
 
-def test_other_tests_start_no_scheduler(
-    project: pytest.Pytester,
-) -> None:
+def test_other_tests_start_no_scheduler(project: pytest.Pytester) -> None:
     done = run(project, "-k", "of_their_own", "--si-target", "127.0.0.1:1")
 
     done.assert_outcomes(passed=1, deselected=2)
@@ -124,9 +122,7 @@ def test_other_tests_start_no_scheduler(
     assert "SI conformance" not in done.stdout.str()
 
 
-def test_missing_target_fails_only_dependent_tests(
-    project: pytest.Pytester,
-) -> None:
+def test_missing_target_fails_only_dependent_tests(project: pytest.Pytester) -> None:
     done = run(project, "--si-target", "127.0.0.1:1")
 
     assert done.parseoutcomes()["passed"] == 1

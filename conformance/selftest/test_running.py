@@ -293,9 +293,7 @@ time.sleep(60)
 """
 
 
-def test_killed_run_leaves_no_process_or_verdict(
-    pytester: pytest.Pytester,
-) -> None:
+def test_killed_run_leaves_no_process_or_verdict(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "import pytest, time\n"
         "@pytest.mark.requirement('SI-NODE-004')\n"
@@ -405,9 +403,7 @@ SLOW_FAILURES = (
 )
 
 
-def test_trial_run_stops_after_failure_budget(
-    conformance: Run,
-) -> None:
+def test_trial_run_stops_after_failure_budget(conformance: Run) -> None:
     outcome = conformance(SLOW_FAILURES, "--failing", "0.2")
 
     assert outcome.verdict("SI-NODE-004") == "fail"

@@ -70,9 +70,7 @@ def test_failed_build_reports_reason(installed: Path, capfd: pytest.CaptureFixtu
     assert capfd.readouterr().err == "building\n"
 
 
-def test_failed_silent_build_reports_exit_status(
-    installed: Path,
-) -> None:
+def test_failed_silent_build_reports_exit_status(installed: Path) -> None:
     describes(installed, "raise SystemExit(3)")
 
     with pytest.raises(TargetUnavailable, match="its build ended with exit status 3"):

@@ -265,9 +265,7 @@ def test_threads_find_the_compiler_without_sysconfig(monkeypatch: pytest.MonkeyP
     assert Path(buf.executable()).name == "buf"
 
 
-def test_revisions_need_no_compiler_or_buf(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_revisions_need_no_compiler_or_buf(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> str:
         raise buf.NoCompiler("the protobuf compiler buf is not installed")
 

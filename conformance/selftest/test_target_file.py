@@ -281,9 +281,7 @@ def test_other_commands_read_target_file(written: Callable[[str], Path], folder:
     assert (settings.address, settings.time_scale) == ("127.0.0.1:1", 2.0)
 
 
-def test_repeat_command_is_as_given(
-    written: Callable[[str], Path],
-) -> None:
+def test_repeat_command_is_as_given(written: Callable[[str], Path]) -> None:
     written(WHOLE)
     words = arguments(with_target_file(["--time-scale", "3"]), ["--time-scale", "3"])
 
@@ -322,9 +320,7 @@ def test_new_target_file_is_valid_and_not_overwritten(folder: Path) -> None:
     assert "File exists" in again.stderr
 
 
-def test_resolved_target_hides_secrets(
-    written: Callable[[str], Path],
-) -> None:
+def test_resolved_target_hides_secrets(written: Callable[[str], Path]) -> None:
     written('[target]\naddress = "127.0.0.1:1"\n[target.metadata]\ntoken = "s3cret"\n')
 
     received = CliRunner().invoke(main, ["target-file"])

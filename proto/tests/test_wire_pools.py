@@ -109,9 +109,7 @@ def test_unknown_enum_number_is_preserved(revision: Revision) -> None:
 
 
 @each_revision
-def test_si_secret_option_is_readable_through_the_pool_of_the_revision(
-    revision: Revision,
-) -> None:
+def test_si_secret_option_is_readable_through_the_pool_of_the_revision(revision: Revision) -> None:
     descriptor = revision.si.POOL.FindMessageTypeByName("google.protobuf.FieldOptions")
     options = message_factory.GetMessageClass(descriptor)
 

@@ -117,9 +117,7 @@ def test_method_without_behaviour_is_unimplemented(revision: Revision, name: str
 
 
 @each_revision
-def test_behaviour_for_an_unknown_method_is_refused(
-    revision: Revision,
-) -> None:
+def test_behaviour_for_an_unknown_method_is_refused(revision: Revision) -> None:
     with pytest.raises(LookupError, match=r"si\.v1\.Scheduler has no method UpdateConfig\."):
         rpc.scheduler_handlers(revision, {"UpdateConfig": echo_nothing})
 

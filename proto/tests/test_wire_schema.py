@@ -100,9 +100,7 @@ def enum_proto_of(enum: EnumDescriptor) -> descriptor_pb2.EnumDescriptorProto:
 
 
 @each_revision
-def test_file_is_proto3_in_package_si_v1_with_its_go_package(
-    revision: Revision,
-) -> None:
+def test_file_is_proto3_in_package_si_v1_with_its_go_package(revision: Revision) -> None:
     proto = descriptor_pb2.FileDescriptorProto()
     descriptor_of(revision).CopyToProto(proto)
 
@@ -136,9 +134,7 @@ def test_no_field_has_the_secret_or_another_option(revision: Revision) -> None:
 
 
 @each_revision
-def test_scheduler_is_the_only_service_and_has_the_methods_of_the_table(
-    revision: Revision,
-) -> None:
+def test_scheduler_is_the_only_service_and_has_the_methods_of_the_table(revision: Revision) -> None:
     services = descriptor_of(revision).services_by_name
 
     assert list(services) == ["Scheduler"]

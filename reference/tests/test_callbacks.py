@@ -326,9 +326,7 @@ async def test_container_state_names_application_and_key(revision: Revision) -> 
 
 
 # requirement: SI-CB-011
-def test_cache_is_synchronised_and_a_refusal_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_cache_is_synchronised_and_a_refusal_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def play() -> None:
         async with served(REVISIONS["2021-02"]) as wire:
             await wire.registers()

@@ -47,9 +47,7 @@ def test_readers_accept_messages_of_the_revision(module: ModuleType) -> None:
 
 
 @THREE_STREAMS
-def test_writers_return_messages_of_the_revision(
-    module: ModuleType,
-) -> None:
+def test_writers_return_messages_of_the_revision(module: ModuleType) -> None:
     tables = [getattr(module.SLOTS, one.name) for one in fields(module.SLOTS)]
     written = [slot.write for table in tables for slot in table.values()]
 

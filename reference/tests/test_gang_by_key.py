@@ -55,9 +55,7 @@ def test_timeout_ends_live_and_pending_placeholders(rm: KeyedGangs, style: str, 
 
 
 # requirement: SI-GANG-040, SI-REL-014
-def test_confirmation_for_an_abandoned_placeholder_changes_nothing(
-    rm: KeyedGangs,
-) -> None:
+def test_confirmation_for_an_abandoned_placeholder_changes_nothing(rm: KeyedGangs) -> None:
     rm.has_half_a_gang()
     rm.waits(PLACEHOLDER_TIMEOUT)
 

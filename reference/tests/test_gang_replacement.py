@@ -320,9 +320,7 @@ def test_ask_moved_to_another_group_stops_waiting(rm: Gangs) -> None:
     assert rm.confirms(p0) == []
 
 
-def test_replaced_ask_does_not_get_a_second_placeholder(
-    rm: Gangs,
-) -> None:
+def test_replaced_ask_does_not_get_a_second_placeholder(rm: Gangs) -> None:
     p0, _ = rm.has_gang(2)
     rm.asks_member("r0", memory=3)
     rm.confirms(p0)

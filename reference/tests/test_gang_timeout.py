@@ -212,9 +212,7 @@ def test_with_yunikorn_semantics_it_is_only_the_placeholder_timeout() -> None:
 
 
 @pytest.mark.parametrize("execution_timeout", [0.0, -5.0])
-def test_with_yunikorn_semantics_the_setting_is_the_default(
-    execution_timeout: float,
-) -> None:
+def test_with_yunikorn_semantics_the_setting_is_the_default(execution_timeout: float) -> None:
     rm = Gangs(from_application=True)
     rm.has_half_a_gang(execution_timeout=execution_timeout)
 

@@ -42,9 +42,7 @@ def test_next_gang_has_its_turn_from_then_on(rm: Gangs) -> None:
     assert keys(rm.waits(0.01 * TURN)) == ["p3"]
 
 
-def test_later_capacity_goes_to_the_oldest_gang_whose_turn_restarts(
-    rm: Gangs,
-) -> None:
+def test_later_capacity_goes_to_the_oldest_gang_whose_turn_restarts(rm: Gangs) -> None:
     rm.asks_placeholder("larger", "g1", memory=50)
     rm.asks_placeholder("also-large", "g2", memory=20)
     rm.waits(2 * TURN)

@@ -170,9 +170,7 @@ def test_short_lifecycles_leave_nothing_behind_while_a_question_is_open(
 
 
 @pytest.mark.parametrize("queue", ["root.limited", "root.leaf", "root.dynamic.own"])
-def test_removed_application_is_freed_without_cycle_collection(
-    queue: str,
-) -> None:
+def test_removed_application_is_freed_without_cycle_collection(queue: str) -> None:
     rm = RM(queues=QUEUES.format(policy="fair"))
     rm.creates("n1", memory=60)
 

@@ -346,9 +346,7 @@ def test_withdrawal_by_key_alone_visits_applications_in_order(rm: RM) -> None:
     assert partition.asks.with_key("unused") == []
 
 
-def test_release_wakes_one_of_many_waiting_leaf_queues(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_release_wakes_one_of_many_waiting_leaf_queues(monkeypatch: pytest.MonkeyPatch) -> None:
     leaves = range(1, 31)
     sent = ", ".join(f"{{name: q{n}}}" for n in leaves)
     inside = f'{{name: root, submitacl: "*", queues: [{sent}]}}'

@@ -107,9 +107,7 @@ def test_no_preemption_without_consent(rm: Consulted, fits: bool, index: int) ->
     assert (preempted(effects), no_question_in(effects)) == ([], True)
 
 
-def test_refusal_is_retried_with_growing_delay(
-    rm: Consulted,
-) -> None:
+def test_refusal_is_retried_with_growing_delay(rm: Consulted) -> None:
     rm.answers(question_in(rm.claims("k1", memory=2)), fits=False)
 
     again = question_in(rm.waits(1.0))

@@ -137,9 +137,7 @@ def test_several_asks_have_separate_victims(rm: Preempting) -> None:
 # Changes of the preemptor
 
 
-def test_withdrawal_of_the_ask_frees_the_victims_capacity_for_all(
-    rm: Preempting,
-) -> None:
+def test_withdrawal_of_the_ask_frees_the_victims_capacity_for_all(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.submits("t2", "root.outside")

@@ -193,9 +193,7 @@ def test_no_line_is_awake_after_a_pass(rm: RM) -> None:
     assert next_ask_group(rm.scheduler.rms.all()[0].partitions["default"].root) is None
 
 
-def test_pass_takes_the_steps_documented(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_pass_takes_the_steps_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check the example of docs/scheduling-pass.md."""
     steps: list[tuple[str, bool]] = []
     step = scheduling_pass.step

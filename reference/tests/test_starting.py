@@ -227,9 +227,7 @@ def test_mismatched_tls_files_give_one_line(  # noqa: PLR0917  # one is a fixtur
     assert code == WRONG
 
 
-def test_aborted_command_has_the_exit_code_of_an_interrupt(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_aborted_command_has_the_exit_code_of_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     def aborts(*_: object) -> None:
         raise click.Abort
 
@@ -238,9 +236,7 @@ def test_aborted_command_has_the_exit_code_of_an_interrupt(
     assert CliRunner().invoke(main, ["serve", "--listen", "127.0.0.1:0"]).exit_code == INTERRUPTED
 
 
-def test_internal_error_has_its_own_exit_code(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_internal_error_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise RuntimeError("oh")
 

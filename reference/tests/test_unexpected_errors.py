@@ -369,9 +369,7 @@ def test_only_our_own_lines_are_written(form: str) -> None:
         assert errors.splitlines()[0].endswith('method="RegisterResourceManager" rm="mine"')
 
 
-def test_only_errors_about_a_closed_loop_are_kept_from_the_log(
-    received: Received,
-) -> None:
+def test_only_errors_about_a_closed_loop_are_kept_from_the_log(received: Received) -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         poller = "Exception in callback PollerCompletionQueue._handle_events(<...>)()"

@@ -187,9 +187,7 @@ def test_only_the_amount_of_a_live_allocation_changes(rm: Keyed) -> None:
 
 
 # requirement: SI-ASK-027
-def test_repeated_key_has_one_allocation_with_the_last_values(
-    rm: Keyed,
-) -> None:
+def test_repeated_key_has_one_allocation_with_the_last_values(rm: Keyed) -> None:
     effects = rm.lists(wanted("k1", memory=1), wanted("k1", memory=2), wanted("k1", memory=3))
 
     (new,) = of(effects, NewAllocation)
@@ -342,9 +340,7 @@ def test_refused_update_keeps_the_earlier_pending_request(rm: Keyed, update: Ent
 
 
 # requirement: SI-ASK-031
-def test_pending_request_sent_again_with_a_node_is_placed_by_the_rm(
-    rm: Keyed,
-) -> None:
+def test_pending_request_sent_again_with_a_node_is_placed_by_the_rm(rm: Keyed) -> None:
     rm.wants("fills", memory=10)
     rm.wants("k1", memory=8)
 
