@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
 from sireference.core import application_lifecycle, updates
 from sireference.core.gang import timeout
@@ -31,6 +32,8 @@ from sireference.core.states import (
     fire,
 )
 from sireference.core.withdrawal import BY_THE_RM, withdraw
+
+_FAILING: Final = ApplicationState.FAILING  # an Enum lookup for every ask is slow
 
 
 def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
@@ -78,7 +81,7 @@ def objections(
         yield "the ask names no application"
     if application is None:
         yield f"there is no application {quoted(ask.application_id)}"
-    elif application.state is ApplicationState.FAILING:
+    elif application.state is _FAILING:
         yield f"application {quoted(ask.application_id)} is failing"
     if not ask.key:
         yield "the ask has no allocation key"

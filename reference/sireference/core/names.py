@@ -11,6 +11,7 @@ from sireference.core.model import quoted
 
 def too_long(longest: int, *names: str) -> Iterator[str]:
     """Return why these cannot be names, empty if they can; ``longest`` is in characters."""
-    if max(map(len, names), default=0) > longest:
-        name = max(names, key=len)
+    longer = [name for name in names if len(name) > longest]
+    if longer:
+        name = max(longer, key=len)
         yield f"the name {quoted(name)} has {len(name)} characters, more than {longest}"

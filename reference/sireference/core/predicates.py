@@ -17,12 +17,13 @@ from sireference.core.states import NodeState
 # Seconds until nodes that the RM refused are proposed again: initial value and maximum
 _FIRST_TIMEOUT: Final = 1.0
 _LAST_TIMEOUT: Final = 60.0
+_PREDICATES: Final = Callback.PREDICATES  # an Enum lookup for every allocation is slow
 EXCLUSIONS: Final = "exclusions"  # the timer of an ask until its refused nodes are proposed again
 
 
 def are_wanted(partition: Partition) -> bool:
     """Return whether the RM takes this callback."""
-    return Callback.PREDICATES in partition.callbacks.offered
+    return _PREDICATES in partition.callbacks.offered
 
 
 def place(

@@ -29,7 +29,7 @@ class Resource:
         """Return whether ``capacity`` has enough of every type; a missing type is zero."""
         have = capacity.amounts
         for name, amount in self.amounts.items():
-            if amount > 0 and amount > have.get(name, 0):
+            if amount > have.get(name, 0) and amount > 0:
                 return False
         return True
 
@@ -43,9 +43,9 @@ class Resource:
 
     def objections(self) -> Iterator[str]:
         """Return why the amount is invalid, empty if valid: no amount may be below zero."""
-        if min(self.amounts.values(), default=0) < 0:
-            negative = sorted(name for name, amount in self.amounts.items() if amount < 0)
-            yield f"the resource is negative: {', '.join(negative)}"
+        negative = [name for name, amount in self.amounts.items() if amount < 0]
+        if negative:
+            yield f"the resource is negative: {', '.join(sorted(negative))}"
 
     def is_zero(self) -> bool:
         """Return whether all amounts are zero."""

@@ -14,4 +14,5 @@ class Counters:
 
     def report(self, effects: Iterable[object]) -> None:
         """Count ``effects``."""
-        self.reported.update(type(effect).__name__ for effect in effects)
+        for kind, number in Counter(map(type, effects)).items():
+            self.reported[kind.__name__] += number

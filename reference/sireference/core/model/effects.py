@@ -5,6 +5,7 @@ from typing import Final, TypeGuard, get_args
 
 from sireference.core.model.callbacks import Call
 from sireference.core.model.records import AllocationRecord, AskRelease, Release
+from sireference.core.record import record
 from sireference.core.resources import Resource
 from sireference.core.states import ApplicationState
 
@@ -76,7 +77,7 @@ class UpdatedApplication:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NewAllocation:
     """An ask got an allocation."""
 

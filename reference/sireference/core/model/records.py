@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sireference.core.model.subjects import AllocationSubject, AskSubject
 from sireference.core.placement_constraints import PlacementConstraint
+from sireference.core.record import record
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.states import NodeAction, TerminationType
 from sireference.seconds import check_times
@@ -90,7 +91,7 @@ class PreemptionPolicy:
     allow_preempt_other: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ask:
     """A request for up to ``max_allocations`` times ``resource`` for an application."""
 
@@ -119,7 +120,7 @@ class Ask:
         return self.placeholder and self.task_group != ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AllocationRecord:
     """One allocation of ``ask`` on a node, with its own identity."""
 

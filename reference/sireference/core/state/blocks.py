@@ -88,12 +88,18 @@ class Blocks(Generic[Kind]):
             self._last.append(key)
             self._whole = amount
             return
-        at = min(bisect_left(self._last, key), len(self._last) - 1)
-        block = self._blocks[at]
-        place = bisect_left(block.keys, key)
-        block.keys.insert(place, key)
-        block.members.insert(place, member)
-        self._last[at] = block.keys[-1]
+        if key > self._last[-1]:
+            at = len(self._last) - 1
+            block = self._blocks[at]
+            block.keys.append(key)
+            block.members.append(member)
+            self._last[at] = key
+        else:
+            at = bisect_left(self._last, key)
+            block = self._blocks[at]
+            place = bisect_left(block.keys, key)
+            block.keys.insert(place, key)
+            block.members.insert(place, member)
         if not self._bound.holds(block.bound, amount):
             block.bound = self._bound.of((block.bound, amount))
             self._whole = self._bound.of((self._whole, amount))

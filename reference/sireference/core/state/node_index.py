@@ -42,7 +42,7 @@ class SortedNodes:
 
     def changed(self, node: Node) -> None:
         """Move ``node`` to its new place."""
-        self.remove(node)
+        self._nodes.remove((node.rank, node.number))
         self.add(node)
 
     def __contains__(self, node: Node) -> bool:

@@ -3,6 +3,7 @@
 from collections import OrderedDict, deque
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Final
 
 from sireference.configuration.model import PartitionConfig
 from sireference.core.model import Ask, Identification, Release, Rules, Settings
@@ -30,6 +31,8 @@ from sireference.core.states import (
     TerminationType,
     fire,
 )
+
+_SCHEDULABLE: Final = NodeState.SCHEDULABLE  # an Enum lookup for every allocation is slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,7 @@ class Partition:
         application.quotas.book(resource)
         node.book(resource)
         self.node_index.allocation_added(allocation)
-        if node.state is NodeState.SCHEDULABLE:
+        if node.state is _SCHEDULABLE:
             self.node_index.capacity_used(node)
         if application.held == 1:
             application.moved()
@@ -187,7 +190,7 @@ class Partition:
             self.placeholder_ended(allocation)
         node.unbook(resource)
         self.node_index.allocation_removed(allocation)
-        if node.state is NodeState.SCHEDULABLE:
+        if node.state is _SCHEDULABLE:
             self.node_index.capacity_freed(node)
         application.used -= resource
         application.usage_decreased()

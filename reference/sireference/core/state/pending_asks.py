@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from operator import attrgetter
+from typing import Final
 
 from sireference.core.model import Ask, ChangeType
 from sireference.core.state.allocation import Allocation
@@ -11,6 +12,11 @@ from sireference.core.state.gang import Gangs, Replacements
 from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.preemption import Preemptions, Preemptors
 from sireference.core.states import ASK_TRANSITIONS, AskState, AskTrigger, fire
+
+# Module globals, because an Enum lookup for every ask is slow
+_INITIAL: Final = AskState.INITIAL
+_ASKED: Final = AskTrigger.ASKED
+_ALL_ALLOCATED: Final = AskTrigger.ALL_ALLOCATED
 
 
 class PendingAsks:
@@ -55,7 +61,7 @@ class PendingAsks:
 
     def queue_up(self, application: Application, ask: Ask) -> None:
         """Add ``ask`` as pending."""
-        state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
+        state = fire(ASK_TRANSITIONS, _INITIAL, _ASKED)
         self._take_in(PendingAsk(ask, next(self._numbers), application, state=state))
         self._event_log.asked(application, ask)
 
@@ -68,7 +74,7 @@ class PendingAsks:
         if ask.max_allocations <= earlier.made:
             self.drop(earlier)
             return
-        state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
+        state = fire(ASK_TRANSITIONS, _INITIAL, _ASKED)
         later = earlier.renewed(ask, state)
         awaited = list(self._replacements.of(earlier).values())
         preemption = self._preemptions.of(earlier)
@@ -113,7 +119,7 @@ class PendingAsks:
         before = pending.ask_group
         ask_group.join(pending)
         self._states.joined(ask_group, pending)
-        if before is not ask_group:
+        if before is not None and before is not ask_group:
             self.tidy(before)
         if ask_group.first() is pending:
             if ask_group.waits_in is None:
@@ -131,8 +137,9 @@ class PendingAsks:
         pending.state = fire(ASK_TRANSITIONS, pending.state, trigger)
         key = pending.ask.key
         del application.pending[key]
-        del self._by_key[key][application]
-        if not self._by_key[key]:
+        with_key = self._by_key[key]
+        del with_key[application]
+        if not with_key:
             del self._by_key[key]
         self._replacements.forget(pending)
         self._clear_up(pending)
@@ -159,7 +166,7 @@ class PendingAsks:
         """Count an allocation of ``pending``; the last one ends the ask."""
         pending.made += 1
         if pending.made >= pending.ask.max_allocations:
-            self.drop(pending, AskTrigger.ALL_ALLOCATED)
+            self.drop(pending, _ALL_ALLOCATED)
             self._states.moved(pending)
         else:
             self.tidy(pending.ask_group)

@@ -40,9 +40,7 @@ class AskGroupKey(NamedTuple):
 def profile_of(ask: Ask, exclusions: NodeExclusions | None) -> PlacementProfile:
     """Return the profile of ``ask``, excluding the nodes of ``exclusions``."""
     constraint = ask.constraint
-    if constraint is None:
-        return PlacementProfile(ask.resource.key, ask.required_node, exclusions=exclusions)
-    affinity = constraint.affinity
+    affinity = None if constraint is None else constraint.affinity
     counts_itself = affinity is not None and affinity.matches(ask.tags)
     return PlacementProfile(
         ask.resource.key, ask.required_node, constraint, counts_itself, exclusions
