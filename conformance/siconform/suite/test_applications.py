@@ -497,6 +497,21 @@ def test_every_allocation_that_ends_with_its_application_is_reported(rm: Resourc
     rm.expect_none(Released(identity=staying.identity))
 
 
+@requirement("SI-APP-035")
+def test_an_allocation_that_ends_with_its_application_on_a_draining_node_is_reported(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    ending = rm.has_allocation(app)
+    rm.drains(ending.node)
+    rm.settles()
+
+    rm.removes_application(app)
+
+    rm.expect_end_of(ending)
+
+
 @requirement("SI-APP-036")
 def test_the_queue_of_an_application_may_depend_on_its_tags(
     unregistered_rm: UnregisteredRM,

@@ -97,6 +97,18 @@ def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: S
 
 
 @of_each_style
+@requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_its_placeholder_on_a_draining_node(
+    rm: ResourceManager, style: Style
+) -> None:
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    rm.drains(partial.placeholders[0].node)
+    rm.synchronise_all()
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
+
+
+@of_each_style
 @requirement("SI-GANG-033")
 def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: Style) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
