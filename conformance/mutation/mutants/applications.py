@@ -149,3 +149,13 @@ _row(
     breaks=("SI-GANG-004",),
     areas=("APP", "GANG"),
 )
+
+
+@_mutant(
+    "application-ids-in-lower-case",
+    "The IDs of new and removed applications are converted to lower case.",
+    breaks=("SI-APP-001",),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in (*request.new, *request.remove):
+        one.applicationID = one.applicationID.lower()

@@ -28,6 +28,14 @@ def test_a_new_application_is_accepted(rm: ResourceManager) -> None:
     rm.expect(ApplicationAccepted(app))
 
 
+@requirement("SI-APP-001")
+def test_applications_whose_ids_differ_in_case_are_accepted(rm: ResourceManager) -> None:
+    unique = rm.new_name("app")
+
+    for name in (f"{unique}.App", f"{unique}.app"):
+        rm.expect(ApplicationAccepted(rm.submits_application(name)))
+
+
 @requirement("SI-APP-002")
 def test_an_application_that_is_active_is_rejected(rm: ResourceManager) -> None:
     app = rm.has_application()
