@@ -149,3 +149,15 @@ _row(
     breaks=("SI-GANG-004",),
     areas=("APP", "GANG"),
 )
+
+
+@_mutant(
+    "application-ids-in-lower-case",
+    "The IDs of new and removed applications are converted to lower case.",
+    breaks=("SI-APP-001",),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for added in request.new:
+        added.applicationID = added.applicationID.lower()
+    for removed in request.remove:
+        removed.applicationID = removed.applicationID.lower()

@@ -14,6 +14,16 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 @_mutant(
+    "node-ids-in-lower-case",
+    "The IDs of nodes are converted to lower case.",
+    breaks=("SI-NODE-001",),
+)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        node.nodeID = node.nodeID.lower()
+
+
+@_mutant(
     "node-accepted-twice",
     "A known node is accepted again.",
     "NODE",

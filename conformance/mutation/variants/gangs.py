@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sireference.configuration import properties
 from sireference.configuration.model import SortPolicy
-from sireference.core import allocation_end, application_lifecycle
+from sireference.core import allocation_end, application_lifecycle, asks
 from sireference.core.gang import completion, placeholders, submission
 from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
 from sireference.core.state.timers import Timers
@@ -66,6 +66,22 @@ def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any)
     if new.placeholder_ask and new.gang_style not in {"hard", "soft"}:
         patch.fires()
         yield f"unknown gang style {new.gang_style!r}"
+
+
+@variant(
+    "early-real-asks-ignored",
+    "A real ask is ignored if a placeholder ask of its gang is pending when it comes.",
+    once_failed_by=("SI-GANG-035",),
+    areas=("GANG",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        application = partition.applications.get(ask.application_id)
+        if application is not None and application.is_gathering and not ask.is_placeholder:
+            patch.fires()
+            return []
+    return original(rm, ask, now)
 
 
 @variant(

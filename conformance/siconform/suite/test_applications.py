@@ -28,6 +28,14 @@ def test_a_new_application_is_accepted(rm: ResourceManager) -> None:
     rm.expect(ApplicationAccepted(app))
 
 
+@requirement("SI-APP-001")
+def test_applications_whose_ids_differ_in_case_are_accepted(rm: ResourceManager) -> None:
+    unique = rm.new_name("app")
+
+    for name in (f"{unique}.App", f"{unique}.app"):
+        rm.expect(ApplicationAccepted(rm.submits_application(name)))
+
+
 @requirement("SI-APP-002")
 def test_an_application_that_is_active_is_rejected(rm: ResourceManager) -> None:
     app = rm.has_application()
@@ -230,7 +238,7 @@ def test_an_application_that_was_waiting_is_not_kept_running_beyond_its_timeout(
     rm: ResourceManager,
 ) -> None:
     rm.has_node()
-    limit = rm.long_enough_to_be_served(1.0)
+    limit = rm.long_enough_to_be_served(1.0) + rm.quiet_window()  # it may take that to be waiting
     before = rm.now()
     app = rm.has_waiting_application(timeout_ms=round(1000 * limit))
     again = rm.has_allocation(app)
@@ -495,6 +503,21 @@ def test_every_allocation_that_ends_with_its_application_is_reported(rm: Resourc
 
     rm.expect_end_of(*ending)
     rm.expect_none(Released(identity=staying.identity))
+
+
+@requirement("SI-APP-035")
+def test_an_allocation_that_ends_with_its_application_on_a_draining_node_is_reported(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    ending = rm.has_allocation(app)
+    rm.drains(ending.node)
+    rm.settles()
+
+    rm.removes_application(app)
+
+    rm.expect_end_of(ending)
 
 
 @requirement("SI-APP-036")

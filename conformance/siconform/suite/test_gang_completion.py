@@ -38,6 +38,15 @@ def test_the_leftovers_of_a_waiting_application_are_released(rm: ResourceManager
 
 
 @waits
+@requirement("SI-GANG-044")
+def test_the_leftover_on_a_draining_node_is_released(rm: ResourceManager) -> None:
+    waiting = rm.has_waiting_gang(leftovers=2)
+    rm.drains(waiting.leftovers[0].node)
+
+    rm.expect_clean_up(waiting)
+
+
+@waits
 @requirement("SI-GANG-045")
 def test_confirming_its_leftovers_completes_an_application_and_does_nothing_else(
     rm: ResourceManager,

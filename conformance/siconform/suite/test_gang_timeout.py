@@ -97,6 +97,18 @@ def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: S
 
 
 @of_each_style
+@requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_its_placeholder_on_a_draining_node(
+    rm: ResourceManager, style: Style
+) -> None:
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    rm.drains(partial.placeholders[0].node)
+    rm.synchronise_all()
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
+
+
+@of_each_style
 @requirement("SI-GANG-033")
 def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: Style) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
@@ -225,15 +237,20 @@ def test_an_ordinary_ask_alongside_an_incomplete_gang_is_not_lost(
     ordinary = unregistered_rm.asks(partial.gang, memory=50)
     with unregistered_rm.control("the time of the gang is over"):
         unregistered_rm.has_expired(partial)
+    node = unregistered_rm.has_node(memory=50)
 
-    unregistered_rm.has_node(memory=50)
-
-    unregistered_rm.expect_one_of(
+    outcomes = (
         Allocated(ordinary),
         AskReleased(ordinary),
         AskReleased(application=partial.gang, key=""),
         AskRejected(ordinary),
     )
+    if unregistered_rm.receive_if_any(*outcomes) is None:
+        unregistered_rm.decommissions(node)
+        if unregistered_rm.ignores_early_asks():
+            unregistered_rm.asks_again(ordinary)
+        unregistered_rm.has_node(memory=50)
+        unregistered_rm.expect_one_of(*outcomes)
 
 
 @requirement("SI-GANG-035")

@@ -24,6 +24,15 @@ def test_a_new_node_is_accepted(rm: ResourceManager) -> None:
     rm.expect(NodeAccepted(node))
 
 
+@requirement("SI-NODE-001")
+def test_nodes_whose_ids_differ_in_case_are_accepted(rm: ResourceManager) -> None:
+    unique = rm.new_name("node")
+
+    for node in (f"{unique}.Node", f"{unique}.node"):
+        rm.registers_node(node)
+        rm.expect(NodeAccepted(node))
+
+
 @requirement("SI-NODE-002")
 def test_a_known_node_is_rejected(rm: ResourceManager) -> None:
     node = rm.has_node()

@@ -101,6 +101,20 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         self.is_pending(pending)
         return PartialGang(gang, placeholders, pending, since)
 
+    def ignores_early_asks(self) -> bool:
+        """Return whether a real ask is lost if placeholders are pending when it is sent (C-26).
+
+        No node may have free memory of more than 5.
+        """
+        partial = self.has_partial_gang(members=2, memory=6)
+        early = self.asks(partial.gang)
+        self.has_node(memory=7)
+        with precondition("the last placeholder of a gang is allocated"):
+            self.is_allocated_in_time(partial.gang, Allocated(partial.pending))
+        is_lost = self.receive_if_any(Allocated(early)) is None
+        self.records(f"a real ask before the last placeholder: {'dropped' if is_lost else 'kept'}")
+        return is_lost
+
     def has_time_left(self, partial: PartialGang) -> None:
         """Given: the gang has not timed out, however long its set-up took."""
         if self._is_over(partial.gang, partial.since):
