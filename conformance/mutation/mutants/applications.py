@@ -157,5 +157,7 @@ _row(
     breaks=("SI-APP-001",),
 )
 def _(request: si.ApplicationRequest) -> None:
-    for one in (*request.new, *request.remove):
-        one.applicationID = one.applicationID.lower()
+    for new in request.new:
+        new.applicationID = new.applicationID.lower()
+    for removal in request.remove:
+        removal.applicationID = removal.applicationID.lower()
