@@ -239,6 +239,21 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any
 
 
 @mutant(
+    "groups-begin-by-themselves",
+    "A real ask replaces a placeholder once no placeholder ask of its own group is pending.",
+    breaks=("SI-GANG-016",),
+)
+@instead_of(placeholders.closed_gate)
+def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+    application, group = ask_group.application, ask_group.key.replaces
+    missing = {one.ask.task_group for one in application.pending.values() if one.ask.is_placeholder}
+    if application.is_gathering and group and missing and group not in missing:
+        patch.fires()
+        return None
+    return original(partition, ask_group)
+
+
+@mutant(
     "early-real-beside-its-placeholders",
     "A real ask of a gang is allocated if it fits while placeholders are pending.",
     breaks=("SI-GANG-016",),

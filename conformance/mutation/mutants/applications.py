@@ -157,7 +157,7 @@ _row(
     breaks=("SI-APP-001",),
 )
 def _(request: si.ApplicationRequest) -> None:
-    for added in request.new:
-        added.applicationID = added.applicationID.lower()
-    for removed in request.remove:
-        removed.applicationID = removed.applicationID.lower()
+    for new in request.new:
+        new.applicationID = new.applicationID.lower()
+    for removal in request.remove:
+        removal.applicationID = removal.applicationID.lower()

@@ -520,6 +520,31 @@ def test_an_allocation_that_ends_with_its_application_on_a_draining_node_is_repo
     rm.expect_end_of(ending)
 
 
+@requirement("SI-APP-035")
+def test_a_recovered_allocation_that_ends_with_its_application_is_reported(
+    rm: ResourceManager,
+) -> None:
+    app, node = rm.has_application(), rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+    rm.has_recovered_node(node, existing)
+    rm.settles()
+
+    rm.removes_application(app)
+
+    rm.expect_end_of(existing)
+
+
+@requirement("SI-APP-035")
+def test_a_placeholder_that_ends_with_its_application_is_reported(rm: ResourceManager) -> None:
+    rm.has_node()
+    gang = rm.has_gang()
+    placeholder = rm.has_placeholder(gang)
+
+    rm.removes_application(gang)
+
+    rm.expect_end_of(placeholder)
+
+
 @requirement("SI-APP-036")
 def test_the_queue_of_an_application_may_depend_on_its_tags(
     unregistered_rm: UnregisteredRM,

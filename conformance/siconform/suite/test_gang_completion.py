@@ -6,6 +6,7 @@ from siconform.protocol.application_states import COMPLETED, RUNNING, AnotherSta
 from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
 from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gang_timeouts import WaitingGang
 from siconform.rm.steps.gangs import HARD, timed_out
 from siconform.rm.unregistered_rm import UnregisteredRM
 
@@ -44,6 +45,22 @@ def test_the_leftover_on_a_draining_node_is_released(rm: ResourceManager) -> Non
     rm.drains(waiting.leftovers[0].node)
 
     rm.expect_clean_up(waiting)
+
+
+@waits
+@requirement("SI-GANG-044")
+def test_a_leftover_that_was_recovered_is_released(rm: ResourceManager) -> None:
+    gang = rm.has_gang(members=2)
+    nodes = [rm.new_name("node") for _ in range(gang.members)]
+    placeholders = [rm.remembers_placeholder(gang, node) for node in nodes]
+    for node, placeholder in zip(nodes, placeholders, strict=True):
+        rm.has_recovered_node(node, placeholder)
+    real, gone = rm.has_replaced(gang, placeholders)
+    since = rm.now()
+    rm.has_released(real)
+
+    left = tuple(placeholder for placeholder in placeholders if placeholder != gone)
+    rm.expect_clean_up(WaitingGang(gang, left, since))
 
 
 @waits

@@ -99,6 +99,22 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
         rm.expect_allocated_after_retry(early, [*partial.placeholders, last])
 
 
+@requirement("SI-GANG-016")
+def test_a_real_ask_of_a_complete_group_replaces_nothing_before_the_other_group_is_complete(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_gang_with_a_group_missing()
+    [placeholder] = partial.placeholders
+
+    early = rm.asks_member(partial.gang, group=placeholder.task_group or "")
+    rm.expect_none_in_time(partial, Allocated(early), replaced(placeholder))
+
+    rm.has_node(memory=2)
+    with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
+        rm.expect(Allocated(partial.pending))
+        rm.expect_allocated_after_retry(early, [placeholder])
+
+
 @requirement("SI-GANG-018")
 def test_a_placeholder_may_be_asked_for_later(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

@@ -109,6 +109,17 @@ def test_an_incomplete_gang_loses_its_placeholder_on_a_draining_node(
 
 
 @of_each_style
+@requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_the_placeholder_of_a_complete_group(
+    rm: ResourceManager, style: Style
+) -> None:
+    limit = rm.short_limit()
+    partial = rm.has_gang_with_a_group_missing(style=style, limit=limit)
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
+
+
+@of_each_style
 @requirement("SI-GANG-033")
 def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: Style) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())

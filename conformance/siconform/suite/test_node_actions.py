@@ -205,6 +205,18 @@ def test_decommissioning_ends_every_allocation_on_the_node(rm: ResourceManager) 
 
 
 @requirement("SI-NODE-032")
+def test_decommissioning_ends_a_recovered_allocation(rm: ResourceManager) -> None:
+    app, node = rm.has_application(), rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+    handle = rm.has_recovered_node(node, existing)
+    rm.settles()
+
+    rm.decommissions(handle)
+
+    rm.expect_end_of(existing)
+
+
+@requirement("SI-NODE-032")
 def test_decommissioning_ends_nothing_on_other_nodes(rm: ResourceManager) -> None:
     node, app = rm.has_node(), rm.has_application()
     ending = rm.has_allocation(app, node=node)

@@ -22,7 +22,13 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
-from siconform.rm.steps.gangs import GangOptions, GangSteps, timed_out
+from siconform.rm.steps.gangs import (
+    ANOTHER_GROUP,
+    TASK_GROUP,
+    GangOptions,
+    GangSteps,
+    timed_out,
+)
 from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
 SHORT_LIMIT: Final = 1.5
@@ -100,6 +106,21 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         pending = next(ask for ask in asks if ask not in keys)
         self.is_pending(pending)
         return PartialGang(gang, placeholders, pending, since)
+
+    def has_gang_with_a_group_missing(
+        self, *, style: str | None = None, limit: Limit | None = None
+    ) -> PartialGang:
+        """Given: a gang of two groups of one placeholder each, of which one fits no single node."""
+        gang = self.has_gang(members=2, style=style, limit=limit)
+        self.has_node(memory=2)
+        self.has_node(memory=2, vcore=0)  # enough memory for both, but no vcore
+        since = self.now()
+        asks = [self.asks_placeholder(gang, group=group) for group in (TASK_GROUP, ANOTHER_GROUP)]
+        with precondition("the placeholder that fits is allocated"):
+            placeholder = self.expect(Allocated(application=gang))
+        pending = next(ask for ask in asks if ask != placeholder.key)
+        self.is_pending(pending)
+        return PartialGang(gang, (placeholder,), pending, since)
 
     def ignores_early_asks(self) -> bool:
         """Return whether a real ask is lost if placeholders are pending when it is sent (C-26).
