@@ -387,3 +387,17 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     places_beyond_capacity(patch, lambda held, _, gone: bool(held.foreign.on(gone.node)))
+
+
+@mutant(
+    "real-ask-lost-on-a-draining-node",
+    "A real ask is never allocated if the node of its placeholder is draining at the confirmation.",
+    breaks=("SI-GANG-025",),
+)
+@instead_of(replacement.go_on)
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    if gone.node.state is not NodeState.DRAINING:
+        return original(partition, gone, now)
+    if partition.replacements.resume(gone) is not None:
+        patch.fires()
+    return []

@@ -83,6 +83,16 @@ def _removal_is_silent_about(patch: Patch, chosen: _Chosen) -> None:
     patch.instead_of(applications.remove, remove)
 
 
+def _decommission_is_silent_about(patch: Patch, chosen: _Chosen) -> None:
+    def decommission(
+        original: Original, partition: Partition, node: Node, now: float
+    ) -> list[Effect]:
+        silent = _of(partition, chosen)
+        return _without(silent, original(partition, node, now), patch)
+
+    patch.instead_of(nodes.decommission, decommission)
+
+
 @mutant(
     "timeout-silent-about-draining-nodes",
     "At the placeholder timeout the placeholders on draining nodes are not released.",
@@ -175,12 +185,18 @@ def _(patch: Patch) -> None:
     breaks=("SI-NODE-032",),
 )
 def _(patch: Patch) -> None:
-    recovered = _recovered(patch)
+    _decommission_is_silent_about(patch, _recovered(patch))
 
-    def decommission(
-        original: Original, partition: Partition, node: Node, now: float
-    ) -> list[Effect]:
-        silent = _of(partition, recovered)
-        return _without(silent, original(partition, node, now), patch)
 
-    patch.instead_of(nodes.decommission, decommission)
+@mutant(
+    "decommission-silent-about-replacements",
+    "What replaced a placeholder ends unreported with its node.",
+    breaks=("SI-NODE-032",),
+)
+def _(patch: Patch) -> None:
+    _decommission_is_silent_about(
+        patch,
+        lambda allocation: (
+            bool(allocation.record.ask.task_group) and not _is_placeholder(allocation)
+        ),
+    )

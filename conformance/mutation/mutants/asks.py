@@ -223,3 +223,13 @@ def _(response: si.AllocationResponse) -> None:
         if one.originator:
             named = {"allocationKey": one.allocationKey, "applicationID": one.applicationID}
             response.rejectedAllocations.add(**named, reason="no")
+
+
+@_mutant(
+    "negative-priority-is-zero",
+    "A negative priority counts as zero.",
+    breaks=("SI-ASK-012",),
+)
+def _(request: si.AllocationRequest) -> None:
+    for allocation in request.allocations:
+        allocation.priority = max(allocation.priority, 0)

@@ -55,12 +55,13 @@ def test_a_leftover_that_was_recovered_is_released(rm: ResourceManager) -> None:
     placeholders = [rm.remembers_placeholder(gang, node) for node in nodes]
     for node, placeholder in zip(nodes, placeholders, strict=True):
         rm.has_recovered_node(node, placeholder)
+    before = rm.now()
     real, gone = rm.has_replaced(gang, placeholders)
     since = rm.now()
     rm.has_released(real)
 
     left = tuple(placeholder for placeholder in placeholders if placeholder != gone)
-    rm.expect_clean_up(WaitingGang(gang, left, since))
+    rm.expect_clean_up(WaitingGang(gang, left, since, took=since - before))
 
 
 @waits

@@ -107,7 +107,7 @@ def test_a_real_ask_of_a_complete_group_replaces_nothing_before_the_other_group_
     [placeholder] = partial.placeholders
 
     early = rm.asks_member(partial.gang, group=placeholder.task_group or "")
-    rm.expect_none_in_time(partial, Allocated(early), replaced(placeholder))
+    rm.expect_no_replacement_in_time(partial, Allocated(early), replaced(placeholder))
 
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):

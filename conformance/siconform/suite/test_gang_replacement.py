@@ -266,6 +266,21 @@ def test_a_real_ask_goes_elsewhere_if_the_node_has_shrunk(rm: ResourceManager) -
 
 
 @requirement("SI-GANG-025")
+def test_a_real_ask_is_allocated_if_the_node_of_its_placeholder_is_draining(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=2)
+    open_one = rm.has_open_replacement(gang, placeholders)
+    rm.has_node(memory=2)
+    rm.drains(open_one.placeholder.node)
+    rm.settles()
+
+    rm.confirms(open_one.release)
+
+    rm.expect(Allocated(open_one.real))
+
+
+@requirement("SI-GANG-025")
 def test_a_real_ask_waits_for_capacity_if_its_node_has_shrunk(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(memory=2)
     open_one = rm.has_open_replacement(gang, placeholders)

@@ -217,6 +217,15 @@ def test_decommissioning_ends_a_recovered_allocation(rm: ResourceManager) -> Non
 
 
 @requirement("SI-NODE-032")
+def test_decommissioning_ends_what_replaced_a_placeholder(rm: ResourceManager) -> None:
+    real, _ = rm.has_replaced(*rm.has_complete_gang())
+
+    rm.decommissions(real.node)
+
+    rm.expect_end_of(real)
+
+
+@requirement("SI-NODE-032")
 def test_decommissioning_ends_nothing_on_other_nodes(rm: ResourceManager) -> None:
     node, app = rm.has_node(), rm.has_application()
     ending = rm.has_allocation(app, node=node)
