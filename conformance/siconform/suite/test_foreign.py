@@ -323,6 +323,7 @@ def test_a_foreign_allocation_counts_on_its_node_that_came_back(rm: ResourceMana
     node = rm.has_node(memory=10)
     foreign = rm.has_foreign(node, memory=6)
     rm.decommissions(node)
+    rm.settles()
     with rm.precondition("a decommissioned node is accepted again"):
         rm.has_observed(NodeAccepted(node))
         rm.registers_node(node, memory=10)

@@ -164,6 +164,7 @@ def test_a_node_that_comes_back_smaller_is_as_large_as_it_is_now(rm: ResourceMan
     node = rm.has_node(memory=10)
     with rm.precondition("a decommissioned node is accepted again"):
         rm.decommissions(node)
+        rm.settles()
         rm.has_observed(NodeAccepted(node))
         rm.registers_node(node, memory=4)
         rm.expect(NodeAccepted(node))
