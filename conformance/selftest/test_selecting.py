@@ -137,7 +137,7 @@ def test_monitors_run_in_selected_tests_only(conformance: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "received"),
     [
-        (["SI-AUTO-001"], 4, "applies to 2021-02; give --revision 2021-02"),
+        (["SI-AUTO-001"], 4, "(its revisions: 2021-02); give --revision 2021-02"),
         (["--area", "NODES"], 4, 'unknown area "NODES"; did you mean NODE?'),
         (["--profile", "2021-02/base"], 4, "give --revision 2021-02"),
         (["node-4", "--area", "REL"], 5, "no requirement of SI 2024-10 matches: node-4, area"),

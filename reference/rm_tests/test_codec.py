@@ -58,7 +58,7 @@ def test_every_request_carries_the_rm_id(codec: Codec) -> None:
     assert {message.rmID for message in messages} == {"rm1"}
 
 
-# requirement: SI-WIRE-006, SI-WIRE-008
+# requirement: SI-WIRE-006, SI-WIRE-008, SI-WIRE-017
 @pytest.mark.parametrize("codec", CODECS, ids=by_name)
 def test_messages_are_those_of_the_revision(codec: Codec) -> None:
     for message in written(codec, *updates(codec)):
