@@ -1,14 +1,12 @@
 """Mutants that do not report some ends: on draining nodes, of what was recovered, of one group."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 from sireference.core import application_lifecycle, applications, nodes, recovery
 from sireference.core.gang import completion
-from sireference.core.model import AllocationRecord, Effect, ReleasedAllocation, RemoveApplication
+from sireference.core.model import AllocationRecord, Effect, ReleasedAllocation
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
-from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, NodeState
 
@@ -40,57 +38,26 @@ def _recovered(patch: Patch) -> _Chosen:
     return lambda allocation: allocation.record.identity in identities
 
 
-def _of(partition: Partition, chosen: _Chosen) -> set[str]:
-    return {identity for identity, one in partition.allocations.all.items() if chosen(one)}
+def _is_silent_about(patch: Patch, function: Callable[..., Any], chosen: _Chosen) -> None:
+    """Leave the releases of these allocations out of the effects of a function."""
 
-
-def _without(identities: Collection[str], effects: list[Effect], patch: Patch) -> list[Effect]:
-    """Return the effects except the releases of these."""
-    left = [
-        effect
-        for effect in effects
-        if not isinstance(effect, ReleasedAllocation) or effect.release.identity not in identities
-    ]
-    if left != effects:
+    def silent(original: Original, place: Any, *rest: Any) -> list[Effect]:
+        partitions = (place,) if isinstance(place, Partition) else place.partitions.values()
+        allocations = [one for held in partitions for one in held.allocations.all.values()]
+        unreported = {one.record.identity for one in allocations if chosen(one)}
+        effects = original(place, *rest)
+        left = [
+            effect
+            for effect in effects or ()
+            if not isinstance(effect, ReleasedAllocation)
+            or effect.release.identity not in unreported
+        ]
+        if not effects or left == effects:
+            return effects
         patch.fires()
-    return left
+        return left
 
-
-def _timeout_spares(patch: Patch, chosen: _Chosen) -> None:
-    def withdraw(original: Original, partition: Partition, *args: Any) -> list[Effect]:
-        return _without(_of(partition, chosen), original(partition, *args), patch)
-
-    patch.instead_of(application_lifecycle.withdraw, withdraw)
-
-
-def _clean_up_spares(patch: Patch, chosen: _Chosen) -> None:
-    def clear_up(
-        original: Callable[..., list[Effect] | None], partition: Partition, application: Application
-    ) -> list[Effect] | None:
-        effects = original(partition, application)
-        return effects and _without(_of(partition, chosen), effects, patch)
-
-    patch.instead_of(completion.clear_up, clear_up)
-
-
-def _removal_is_silent_about(patch: Patch, chosen: _Chosen) -> None:
-    def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
-        silent: set[str] = set()
-        for partition in rm.partitions.values():
-            silent |= _of(partition, chosen)
-        return _without(silent, original(rm, request, now), patch)
-
-    patch.instead_of(applications.remove, remove)
-
-
-def _decommission_is_silent_about(patch: Patch, chosen: _Chosen) -> None:
-    def decommission(
-        original: Original, partition: Partition, node: Node, now: float
-    ) -> list[Effect]:
-        silent = _of(partition, chosen)
-        return _without(silent, original(partition, node, now), patch)
-
-    patch.instead_of(nodes.decommission, decommission)
+    patch.instead_of(function, silent)
 
 
 @mutant(
@@ -99,7 +66,7 @@ def _decommission_is_silent_about(patch: Patch, chosen: _Chosen) -> None:
     breaks=("SI-GANG-032",),
 )
 def _(patch: Patch) -> None:
-    _timeout_spares(patch, _is_on_draining_node)
+    _is_silent_about(patch, application_lifecycle.withdraw, _is_on_draining_node)
 
 
 @mutant(
@@ -113,7 +80,7 @@ def _(patch: Patch) -> None:
     def chosen(allocation: Allocation) -> bool:
         return allocation.application.state is ApplicationState.RESUMING and recovered(allocation)
 
-    _timeout_spares(patch, chosen)
+    _is_silent_about(patch, application_lifecycle.withdraw, chosen)
 
 
 @mutant(
@@ -140,7 +107,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-GANG-044",),
 )
 def _(patch: Patch) -> None:
-    _clean_up_spares(patch, _is_on_draining_node)
+    _is_silent_about(patch, completion.clear_up, _is_on_draining_node)
 
 
 @mutant(
@@ -149,7 +116,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-GANG-044",),
 )
 def _(patch: Patch) -> None:
-    _clean_up_spares(patch, _recovered(patch))
+    _is_silent_about(patch, completion.clear_up, _recovered(patch))
 
 
 @mutant(
@@ -158,7 +125,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-APP-035",),
 )
 def _(patch: Patch) -> None:
-    _removal_is_silent_about(patch, _is_on_draining_node)
+    _is_silent_about(patch, applications.remove, _is_on_draining_node)
 
 
 @mutant(
@@ -167,7 +134,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-APP-035",),
 )
 def _(patch: Patch) -> None:
-    _removal_is_silent_about(patch, _recovered(patch))
+    _is_silent_about(patch, applications.remove, _recovered(patch))
 
 
 @mutant(
@@ -176,7 +143,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-APP-035",),
 )
 def _(patch: Patch) -> None:
-    _removal_is_silent_about(patch, _is_placeholder)
+    _is_silent_about(patch, applications.remove, _is_placeholder)
 
 
 @mutant(
@@ -185,7 +152,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-NODE-032",),
 )
 def _(patch: Patch) -> None:
-    _decommission_is_silent_about(patch, _recovered(patch))
+    _is_silent_about(patch, nodes.decommission, _recovered(patch))
 
 
 @mutant(
@@ -194,9 +161,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-NODE-032",),
 )
 def _(patch: Patch) -> None:
-    _decommission_is_silent_about(
-        patch,
-        lambda allocation: (
-            bool(allocation.record.ask.task_group) and not _is_placeholder(allocation)
-        ),
-    )
+    def chosen(allocation: Allocation) -> bool:
+        return bool(allocation.record.ask.task_group) and not allocation.is_placeholder
+
+    _is_silent_about(patch, nodes.decommission, chosen)

@@ -536,6 +536,7 @@ def test_a_recovered_allocation_that_ends_with_its_application_is_reported(
 
 @requirement("SI-APP-035")
 def test_a_placeholder_that_ends_with_its_application_is_reported(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
     rm.has_node()
     gang = rm.has_gang()
     placeholder = rm.has_placeholder(gang)

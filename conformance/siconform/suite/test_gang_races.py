@@ -150,8 +150,7 @@ def test_a_real_ask_of_any_size_leaves_the_rest_free(
     placeholder = rm.has_placeholder(gang)
 
     rm.asks_member(gang, memory=memory)
-    ended = rm.receive_if_any(Released(identity=placeholder.identity), window=rm.deadlines.place)
-    rm.needs_some([ended] if ended else [], of="to end a placeholder for such a real ask")
+    rm.ends_for_a_real_ask(placeholder)
 
     rm.has_capacity_for_the_rest_of(TOTAL, queue=queue, meanwhile=gang)
 
@@ -169,8 +168,7 @@ def test_a_real_ask_that_differs_in_vcores_leaves_the_rest_of_them_free(
         placeholder = rm.expect(Allocated(ask, placeholder=True))
 
     rm.asks(gang, resources=both | {"vcore": vcore}, task_group=TASK_GROUP)
-    ended = rm.receive_if_any(Released(identity=placeholder.identity), window=rm.deadlines.place)
-    rm.needs_some([ended] if ended else [], of="to end a placeholder for such a real ask")
+    rm.ends_for_a_real_ask(placeholder)
 
     rm.has_capacity_for_the_rest_of(TOTAL, of="vcore", queue=GANG_QUEUE, meanwhile=gang)
 

@@ -219,6 +219,7 @@ def test_decommissioning_ends_a_recovered_allocation(rm: ResourceManager) -> Non
 
 @requirement("SI-NODE-032")
 def test_decommissioning_ends_what_replaced_a_placeholder(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
     real, _ = rm.has_replaced(*rm.has_complete_gang())
 
     rm.decommissions(real.node)

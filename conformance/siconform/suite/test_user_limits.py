@@ -7,7 +7,7 @@ import json
 from typing import Final
 
 from siconform.marks import requirement
-from siconform.protocol.notifications import Allocated, ApplicationRejected, Released
+from siconform.protocol.notifications import Allocated, ApplicationRejected
 from siconform.protocol.queue_configurations import conformance_queues, conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import SOFT
@@ -64,8 +64,7 @@ def test_what_a_smaller_real_allocation_leaves_is_free_for_its_user(
     rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=4))
 
     real = rm.asks_member(gang, memory=2)
-    ended = rm.receive_if_any(Released(identity=placeholder.identity), window=rm.deadlines.place)
-    rm.needs_some([ended] if ended else [], of="to end a placeholder for a smaller real ask")
+    rm.ends_for_a_real_ask(placeholder)
     rm.expect(Allocated(real))
 
     is_left(rm, 7, of=app)

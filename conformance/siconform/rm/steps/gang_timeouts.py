@@ -170,12 +170,9 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """
         is_placement = isinstance(pattern, Allocated)
         by = self.now() + (self.quiet_window() if is_placement else self.deadlines.place)
-        is_virtual = self.exchange.history.clock.is_virtual
-
-        def is_over() -> bool:
-            return self._time_left(gang, since, at=by if is_virtual else self.now()) <= 0
-
-        with unless_over(is_over, _ENDED):
+        with unless_over(
+            lambda: self._time_left(gang, since, at=self._decisive_moment(by)) <= 0, _ENDED
+        ):
             self.expect(pattern)
 
     def is_allocated_in_time(self, gang: Gang, *patterns: Allocated) -> Allocated:
@@ -206,13 +203,10 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         longer.
         """
         by = self.now() + max(self.quiet_window(), 2 * waiting.took)
-        is_virtual = self.exchange.history.clock.is_virtual
-
-        def is_over() -> bool:
-            now = by if is_virtual else self.now()
-            return now - waiting.since >= self.waiting_timeout()
-
-        with unless_over(is_over, "the gang may have finished waiting meanwhile"):
+        with unless_over(
+            lambda: self._decisive_moment(by) - waiting.since >= self.waiting_timeout(),
+            "the gang may have finished waiting meanwhile",
+        ):
             self.expect(pattern)
 
     def expect_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
@@ -327,6 +321,10 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
     def _is_over(self, gang: Gang, since: float) -> bool:
         """Return whether the gang may have ended by now, as far as its limits are known."""
         return self._time_left(gang, since) <= 0
+
+    def _decisive_moment(self, by: float) -> float:
+        """Return ``by`` on virtual time, where a wait may take longer, and else the time now."""
+        return by if self.exchange.history.clock.is_virtual else self.now()
 
     def _time_left(self, gang: Gang, since: float, *, at: float | None = None) -> float:
         """Return the seconds from ``at``, or now, until the gang may end; infinity if not known.

@@ -221,6 +221,13 @@ class GangSteps(BasicSteps, ABC):
         release = self.receive_if_any(*patterns, window=self.deadlines.place)
         return release if isinstance(release, Released) else None
 
+    def ends_for_a_real_ask(self, placeholder: Allocated) -> None:
+        """Wait until a placeholder ends for a real ask of another size; NotOffered if it stays."""
+        ended = self.receive_if_any(
+            Released(identity=placeholder.identity), window=self.deadlines.place
+        )
+        needs_some([ended] if ended else [], of="to end a placeholder for such a real ask")
+
     def overtaking_replacement(self, of: Sequence[Allocated]) -> Released:
         """Return the release of one of these placeholders while an older ask waits.
 
