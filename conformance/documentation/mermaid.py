@@ -9,11 +9,13 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import Final
 
 PROGRAM: Final = "mermaid.min.js"
+MEMBERS: Final = {f"package/dist/{PROGRAM}": PROGRAM, "package/LICENSE": "mermaid-LICENSE.txt"}
 PACKAGE: Final = "mermaid@11.16.0"
 INTEGRITY: Final = (
     "Zvm3kbstgdpvIJPPItlL7fppIZ3kibvc1oZIGxdvk9t6UFz6flv+Jw7FtRGKwfcI8OckmH04LqG6LlS6X4B1pA=="
@@ -37,9 +39,12 @@ def fetch(folder: Path) -> None:
         digest = base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
         if digest != INTEGRITY:
             raise ValueError(f"{PACKAGE} has the SHA-512 {digest}, expected {INTEGRITY}")
-        shutil.unpack_archive(package, scratch, filter="data")
-        shutil.copyfile(f"{scratch}/package/dist/{PROGRAM}", folder / PROGRAM)
-        shutil.copyfile(f"{scratch}/package/LICENSE", folder / "mermaid-LICENSE.txt")
+        with tarfile.open(package) as archive:
+            for member, name in MEMBERS.items():
+                content = archive.extractfile(member)
+                if content is None:
+                    raise ValueError(f"{PACKAGE} has no file {member}")
+                (folder / name).write_bytes(content.read())
     mark.touch()
 
 
