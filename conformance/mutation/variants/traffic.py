@@ -123,6 +123,18 @@ def _(patch: Patch) -> None:
     confirms_after(patch, _A_SECOND)
 
 
+@variant(
+    "states-after-a-second",
+    "States of applications are reported 1 s late.",
+    received=("--time-scale", "1"),
+)
+def _(patch: Patch) -> None:
+    def moment(effect: Effect, now: float) -> float:
+        return now + _A_SECOND if isinstance(effect, UpdatedApplication) else now
+
+    reports(patch, moment)
+
+
 def confirms_after(patch: Patch, seconds: float) -> None:
     """End what the RM releases at once, and report it this many seconds later."""
 

@@ -11,12 +11,12 @@ _OUTLIERS: Final = 2
 """Number of slow placements attributed to chance before the latency estimate is raised."""
 
 _MANY: Final = 2.0
-"""Silence counts after this multiple of the slowest placement or confirmation."""
+"""Silence counts after this multiple of the slowest placement, confirmation or state report."""
 
 
 @dataclass
 class Latency:
-    """Time this target takes to place an ask that fits, and to confirm a release, in seconds.
+    """Time this target takes to place an ask that fits, and to tell of other changes, in seconds.
 
     ``virtual`` is time on the target's clock where the kit advances it, ``wall`` the real time that
     passed in addition.
@@ -24,8 +24,8 @@ class Latency:
 
     virtual: float = 0.0  # of a placement
     wall: float = 0.0
-    confirmation_virtual: float = 0.0  # of a release
-    confirmation_wall: float = 0.0
+    told_virtual: float = 0.0  # of the confirmation of a release, or the state of an application
+    told_wall: float = 0.0
     _slowest: list[tuple[float, float]] = field(default_factory=list)
 
     def measured(self, virtual: float, wall: float) -> None:
@@ -33,10 +33,10 @@ class Latency:
         self.virtual = max(self.virtual, virtual)
         self.wall = max(self.wall, wall)
 
-    def confirmed(self, virtual: float, wall: float) -> None:
-        """Record how long the confirmation of a release took."""
-        self.confirmation_virtual = max(self.confirmation_virtual, virtual)
-        self.confirmation_wall = max(self.confirmation_wall, wall)
+    def told(self, virtual: float, wall: float) -> None:
+        """Record how long the confirmation of a release or the report of a state took."""
+        self.told_virtual = max(self.told_virtual, virtual)
+        self.told_wall = max(self.told_wall, wall)
 
     def seen(self, virtual: float, wall: float) -> None:
         """Record a lower bound of a placement time; ignore a few outliers of a busy machine."""
@@ -53,12 +53,12 @@ class Latency:
 
     def quiet(self, least: float, most: float) -> float:
         """Return how long the target's clock must pass without a message before silence counts."""
-        slowest = max(self.virtual, self.confirmation_virtual)
+        slowest = max(self.virtual, self.told_virtual)
         return min(max(least, _MANY * slowest), max(least, most))
 
     def settle(self, least: float, most: float) -> float:
         """Return the same in real time, if the target's clock has already been advanced."""
-        slowest = max(self.wall, self.confirmation_wall)
+        slowest = max(self.wall, self.told_wall)
         return min(max(least, _MANY * slowest), max(least, most))
 
 

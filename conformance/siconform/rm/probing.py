@@ -51,6 +51,7 @@ def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> N
     for number in range(_PLACEMENTS):  # some schedulers serve applications in turn
         ask = rm.asks(other if number % 2 else app)
         placed = rm.measured(partial(rm.expect, Allocated(ask)), observed.latency.measured)
+    reported = _measure_report(rm, observed)
     waiting = rm.asks(app, memory=_CAPACITY)
     oversized = rm.asks(app, memory=10 * _CAPACITY)
     if several:
@@ -59,7 +60,7 @@ def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> N
     observed.keeps_waiting_asks = waiting not in rejected
     observed.keeps_oversized_asks = oversized not in rejected
     _measure_confirmation(rm, observed, placed)
-    for one in (app, other):
+    for one in (app, other, reported):
         rm.removes_application(one)
     if not {Feature.QUEUES, Feature.QUOTAS} & rm.terms.without:
         observed.enforces_quotas = _enforces_quotas(rm)
@@ -72,7 +73,21 @@ def _measure_confirmation(
     rm.releases(placed)
     with suppress(ConformanceFailure):
         confirmed = partial(rm.expect, Released(identity=placed.identity))
-        rm.measured(confirmed, observed.latency.confirmed)
+        rm.measured(confirmed, observed.latency.told)
+
+
+def _measure_report(rm: ResourceManager, observed: ProbedBehaviour) -> Application:
+    """Measure how long the target takes to report a state, if it ever does; return whose."""
+    app = rm.has_application()
+    rm.asks(app)
+
+    def reported() -> None:
+        if rm.first_within((ApplicationUpdated(app),), rm.deadlines.place) is None:
+            raise ConformanceFailure("no state of an application is reported")
+
+    with suppress(ConformanceFailure):
+        rm.measured(reported, observed.latency.told)
+    return app
 
 
 def _look_at_foreign(rm: ResourceManager, observed: ProbedBehaviour) -> None:
