@@ -23,7 +23,7 @@ RACES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Reason why tests have no certain outcome with a trait: they are skipped, never green."""
 
-LATENCY: Final = 0.05  # seconds; enough for a busy target that mixes up requests to process one
+LATENCY: Final = 0.1  # seconds; enough for a busy target that mixes up requests to process one
 
 
 def latency_for(traits: frozenset[str]) -> float:
