@@ -65,6 +65,10 @@ def test_options_name_side_and_target(
             "--rm-command and --listen are mutually exclusive: give one",
         ),
         (
+            {"--wait": "3"},
+            "--wait waits for an address: give --target or --listen, or omit it",
+        ),
+        (
             {"--side": "rm", "--target-command": "x"},
             "--target-command does not name a resource manager: omit it, or --side rm",
         ),

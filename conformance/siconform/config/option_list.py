@@ -125,6 +125,8 @@ REACHING: Final = (
         "values are not shown in results", kind=kinds.METADATA, several=True),
 )
 
+WAIT: Final = "--wait"
+
 FILE: Final = (
     Option(TARGET_FILE, "FILE",
         'Configuration file with defaults of these options, or "none" (default: siconform.toml '
@@ -132,7 +134,7 @@ FILE: Final = (
     Option("--target-folder", "DIR",
         "Working directory of the target's command (default: current, or that of the target file)",
         kind=kinds.FOLDER, key="target.folder"),
-    Option("--wait", "SECONDS",
+    Option(WAIT, "SECONDS",
         "Wait up to SECONDS until the address answers (default: do not wait)", kind=kinds.SECONDS),
 )
 

@@ -37,6 +37,7 @@ from siconform.config.option_list import (
     SIDE,
     STARTED_AS,
     TARGETS,
+    WAIT,
 )
 from siconform.config.option_values import FROM_APPLICATION, NONE, BadOption
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
@@ -205,7 +206,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         terms=_terms(get, read, named),
         target_file=_target_file(get("--target-file")),
         folder=read("--target-folder"),
-        wait=read("--wait"),
+        wait=read(WAIT),
         about=About(
             get("--implementation") or "",
             get("--implementation-version") or "",
@@ -244,6 +245,8 @@ def _side(get: Callable[[str], Any]) -> Side:
             f"{RM_DRIVER} needs {LISTEN}: the driver of an RM that the kit starts listens on the "
             f"address that replaces {{driver}} in {RM_COMMAND}"
         )
+    if get(WAIT) is not None and not given:
+        raise BadOption(f"{WAIT} waits for an address: give --target or {LISTEN}, or omit it")
     for flag in FOR_SCHEDULERS if side is Side.RM else ():
         if get(flag):
             raise BadOption(f"{flag} does not apply to resource managers: omit it")
