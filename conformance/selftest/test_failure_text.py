@@ -1,8 +1,9 @@
 """The last lines of a printed failure: look closer, run it again, and record it last."""
 
 import pytest
+import yaml
 from siconform.config.command_line import CommandLine
-from siconform.output.failure_text import FailureBlock, text_of
+from siconform.output.failure_text import FailureBlock, entry, text_of
 from siconform.verdicts import Verdict
 
 ID, TEST = "SI-NODE-026", "suite/test_x.py::test_a"
@@ -30,6 +31,12 @@ def test_baseline_entry_is_offered_last(verdict: Verdict) -> None:
         '                says: "it did"}',
     ]
     assert max(map(len, received)) <= 100
+
+
+def test_baseline_entry_has_the_beginning_of_a_long_message() -> None:
+    offered = yaml.safe_load(entry(ID, Verdict.FAIL, "word " * 2000))
+
+    assert offered[0]["says"] == ("word " * 32).strip()
 
 
 def test_known_failure_or_internal_error_offers_no_entry() -> None:
