@@ -173,3 +173,29 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(recovery.recover, recover)
     _loses_execution_timer(patch, lambda application: application in recovered)
+
+
+@mutant(
+    "overdue-application-keeps-its-asks",
+    "What an application asked for is placed after its execution timeout ended it.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    overdue: set[Application] = set()
+
+    def execution_timeout(
+        original: Original, partition: Partition, application: Application, now: float
+    ) -> list[Effect]:
+        overdue.add(application)
+        return original(partition, application, now)
+
+    def withdraw(
+        original: Original, partition: Partition, asks: list[Any], held: list[Any], reason: str
+    ) -> list[Effect]:
+        left = [pending for pending in asks if pending.application not in overdue]
+        if len(left) < len(asks):
+            patch.fires()
+        return original(partition, left, held, reason)
+
+    patch.instead_of(application_lifecycle.execution_timeout, execution_timeout)
+    patch.instead_of(application_lifecycle.withdraw, withdraw)

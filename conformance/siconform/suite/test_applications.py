@@ -270,6 +270,26 @@ def test_a_recovered_application_is_not_kept_running_beyond_its_timeout(
     )
 
 
+@requirement("SI-APP-012")
+def test_what_an_application_asked_for_is_not_placed_once_its_time_is_over(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    limit = rm.long_enough_to_be_served(0.5)
+    app, other_app = rm.has_application(timeout_ms=round(1000 * limit)), rm.has_application()
+    rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+    over = ApplicationUpdated(app, state=OVER)
+    rm.receive_if_any(over, window=limit + rm.deadlines.timer)
+    rm.needs_some(rm.observe(over), of="to report that an application is over")
+
+    rm.has_node(memory=30)
+
+    with rm.control("an ask of another application is allocated"):
+        rm.expect(Allocated(rm.asks(other_app, memory=10)))
+    rm.expect_none(Allocated(waiting))
+
+
 @requirement("SI-APP-013")
 def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager) -> None:
     rm.has_node()
