@@ -1,0 +1,152 @@
+"""Execution timeouts of applications (SI-APP)."""
+
+from siconform.marks import requirement
+from siconform.protocol.application_states import OVER
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationUpdated,
+    Released,
+    Termination,
+)
+from siconform.rm.resource_manager import ResourceManager
+
+
+@requirement("SI-APP-012")
+def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManager) -> None:
+    rm.has_node()
+    before = rm.now()
+    app = rm.has_application(timeout_ms=500)
+    allocation = rm.has_allocation(app)
+
+    rm.expect_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=OVER),
+        seconds=0.5,
+        since=before,
+    )
+
+
+@requirement("SI-APP-012")
+def test_an_application_that_was_waiting_is_not_kept_running_beyond_its_timeout(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(1.0) + rm.quiet_window()  # it may take that to be waiting
+    before = rm.now()
+    app = rm.has_waiting_application(timeout_ms=round(1000 * limit))
+    again = rm.has_allocation(app)
+
+    rm.expect_when_due(  # at the latest: its time may begin again
+        Released(identity=again.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=OVER),
+        seconds=limit,
+        since=before,
+    )
+
+
+@requirement("SI-APP-012")
+def test_a_recovered_application_is_not_kept_running_beyond_its_timeout(
+    rm: ResourceManager,
+) -> None:
+    before = rm.now()
+    app = rm.has_application(timeout_ms=500)
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+    rm.has_recovered_node(node, existing)
+    rm.has_observed(Allocated(existing.key))  # it may be echoed
+
+    rm.expect_when_due(
+        Released(identity=existing.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=OVER),
+        seconds=0.5,
+        since=before,
+    )
+
+
+@requirement("SI-APP-012")
+def test_what_an_application_asked_for_is_not_placed_once_its_time_is_over(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    limit = rm.long_enough_to_be_served(0.5)
+    app, other_app = rm.has_application(timeout_ms=round(1000 * limit)), rm.has_application()
+    rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+    over = ApplicationUpdated(app, state=OVER)
+    rm.receive_if_any(over, window=limit + rm.deadlines.timer)
+    rm.needs_some(rm.observe(over), of="to report that an application is over")
+
+    rm.has_node(memory=30)
+
+    with rm.control("an ask of another application is allocated"):
+        rm.expect(Allocated(rm.asks(other_app, memory=10)))
+    rm.expect_none(Allocated(waiting))
+
+
+@requirement("SI-APP-013")
+def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager) -> None:
+    rm.has_node()
+    unlimited = [rm.has_allocation(rm.has_application(timeout_ms=never)) for never in (0, -5)]
+
+    with rm.control("an application with a positive timeout ends"):
+        before = rm.now()
+        app = rm.has_application(timeout_ms=500)
+        rm.expect_when_due(
+            Released(identity=rm.has_allocation(app).identity, termination=Termination.TIMEOUT),
+            ApplicationUpdated(app, state=OVER),
+            seconds=0.5,
+            since=before,
+        )
+    rm.expect_none(
+        *(Released(identity=one.identity) for one in unlimited),
+        *(ApplicationUpdated(one.application, state=OVER) for one in unlimited),
+    )
+    for one in unlimited:
+        rm.expect(Allocated(rm.asks(one.application)))
+
+
+@requirement("SI-APP-013")
+def test_the_timeout_of_a_removed_application_does_not_limit_the_next_of_its_id(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(0.5)
+    removed = rm.has_application(timeout_ms=round(1000 * limit))
+    rm.has_allocation(removed)
+    rm.has_removed(removed)
+    app = rm.has_application(removed)
+    unlimited = rm.has_allocation(app)
+
+    with rm.control("an application with a positive timeout ends"):
+        before = rm.now()
+        limited = rm.has_application(timeout_ms=round(1000 * limit))
+        rm.expect_when_due(
+            Released(identity=rm.has_allocation(limited).identity, termination=Termination.TIMEOUT),
+            ApplicationUpdated(limited, state=OVER),
+            seconds=limit,
+            since=before,
+        )
+    rm.expect_none(Released(identity=unlimited.identity), ApplicationUpdated(app, state=OVER))
+    rm.expect(Allocated(rm.asks(app)))
+
+
+@requirement("SI-APP-014")
+def test_an_application_timeout_does_not_count_queueing(rm: ResourceManager) -> None:
+    limit = rm.long_enough_to_be_served(0.5)
+    began = rm.now()
+    app = rm.has_application(timeout_ms=round(1000 * limit))
+    ask = rm.has_waiting_ask(app)
+    ended = ApplicationUpdated(app, state=OVER)
+    with rm.in_its_waiting_time(since=began, lasting=1.2 * limit):
+        rm.stays_quiet(ended, window=1.2 * limit)
+    before = rm.now()
+
+    rm.has_node()
+    allocation = rm.is_served(ask)
+
+    rm.expect_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        ended,
+        seconds=limit,
+        since=before,
+    )
