@@ -3,21 +3,30 @@
 from collections.abc import Sequence
 
 import pytest
+from selftest.monitor_cases.application_activity import FLUSHED, STEADY, YES
 from selftest.monitor_cases.by_key import CERTAIN, LEGAL, end, ended, foreign, new, reported, update
+from selftest.monitor_cases.foreign_reports import FOREIGN_ENDED
 from selftest.sample_histories import (
     APP,
     ASK,
     ASKS_SYNCHRONISED,
+    DECOMMISSION,
     NODE,
+    OLD_ITSELF,
+    STOPPED,
     Part,
     ask_released,
     by_key,
     exchange_of,
+    released,
+    updated,
 )
 from siconform import monitors
 from siconform.monitors import MonitorResult
 from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
+from siconform.protocol.requests import ReleaseRequest
+from siconform.protocol.subjects import AllOf
 
 
 def result(name: str, parts: Sequence[Part]) -> MonitorResult:
@@ -43,6 +52,27 @@ def test_withdrawal_crossing_allocation_ends_as_request() -> None:
     assert complaints([NODE, ASK, end(), new(), ended(), ASK, new(), end(), ended()]) == []
     assert complaints([NODE, ASK, end(), ask_released(), ASK, new(), end(), ended()]) == []
     assert complaints([NODE, ASK, end(), *ASKS_SYNCHRONISED * 2, ASK, new(), end(), ended()]) == []
+
+
+def test_release_without_key_ends_pending_requests_that_the_rm_released() -> None:
+    everything = ReleaseRequest(AllOf("a"), STOPPED)
+    recovered = [reported("k", 3), new("k", 3), end(), ended()]
+
+    assert complaints([NODE, APP, ASK, everything, released("", key=""), *recovered]) == []
+
+
+def test_foreign_allocation_may_be_reported_to_end_with_its_node() -> None:
+    ends = [NODE, foreign(4), DECOMMISSION, FOREIGN_ENDED]
+
+    assert complaints([*ends, *ends]) == []
+
+
+def test_repeated_state_report_is_about_the_same_moment() -> None:
+    before, later = updated("Completing", timestamp=5), updated("Completing", timestamp=6)
+    recovered = [APP, YES, before, OLD_ITSELF, *FLUSHED, *STEADY]
+
+    assert complaints([*recovered, before, *FLUSHED]) == []
+    assert complaints([*recovered, later, *FLUSHED]) != []
 
 
 def test_other_revisions_have_no_key_lifecycle() -> None:

@@ -22,6 +22,7 @@ from siconform.protocol.requests import (
     Amounts,
     AskRequest,
     ExistingAllocationRequest,
+    ForeignAllocationRequest,
     ReleaseRequest,
 )
 from siconform.protocol.subjects import Identity, OneAllocation
@@ -124,6 +125,7 @@ class _Ends:
         self._sent: Counter[str] = Counter()  # releases by the RM that were not answered yet
         self._bulk_ends, self._race = BulkEnds(), Race()
         self._reported: set[str] = set()  # existing ones
+        self._foreign: set[str] = set()
         self._twice: set[str] = set()
 
     def __call__(self, entry: Entry) -> Findings:
@@ -133,6 +135,10 @@ class _Ends:
             is_over = identity in self._ended and identity not in self._unconfirmed
             self._sent[identity] += not is_over or identity in self._race
         match content:
+            case ForeignAllocationRequest(key=key):
+                self._foreign.add(key)
+            case Released(identity=identity, application="") if identity in self._foreign:
+                pass  # SI-FOR-008
             case Released(identity=identity, application=application) if identity:
                 is_misnamed = self._bulk_ends.is_of_another(identity, application)
                 if is_misnamed and (application, identity) in self._misnamed:
@@ -188,10 +194,11 @@ def releases_name_what_was_announced() -> Evaluator:
     """A release names an announced allocation, with that allocation's application and key.
 
     An answer to a release of the RM echoes its names, right or wrong. Releases of allocations from
-    before a new registration may arrive after it.
+    before a new registration may arrive after it. Foreign allocations were announced by the RM.
     """
     owners: dict[str, str] = {}
     keys: dict[str, str] = {}
+    foreign: set[str] = set()
     sent: set[tuple[str, str]] = set()  # application and identity, in releases of the RM
 
     def evaluate(entry: Entry) -> EntryFinding:
@@ -200,6 +207,10 @@ def releases_name_what_was_announced() -> Evaluator:
                 owners[identity], keys[identity] = application, key
             case ReleaseRequest(subject=OneAllocation(application, identity)):
                 sent.add((application, identity))
+            case ForeignAllocationRequest(key=key):
+                foreign.add(key)
+            case Released(identity=identity, application="") if identity in foreign:
+                return ""
             case Released(identity=identity, application=application) as release if identity:
                 repeated = (application, identity) in sent and owners.get(identity) != application
                 return NOTHING_TO_EVALUATE if repeated else _wrong_name(release, owners, keys)
@@ -238,7 +249,7 @@ MONITORS: Final = (
     Monitor(
         ended_allocations_stay_ended,
         ("SI-ALLOC-009",),
-        observes=(Released, *BULK_ENDS, Updated),
+        observes=(Released, *BULK_ENDS, Updated, ForeignAllocationRequest),
     ),
     Monitor(
         allocations_reported_twice_end_once,
@@ -249,7 +260,7 @@ MONITORS: Final = (
     Monitor(
         releases_name_what_was_announced,
         ("SI-REL-023",),
-        observes=(Allocated, ReleaseRequest, Released, *REPORTING),
+        observes=(Allocated, ReleaseRequest, Released, ForeignAllocationRequest, *REPORTING),
         outlives_registrations=True,
     ),
 )

@@ -82,6 +82,7 @@ class _Activity:
         self._of: dict[str, dict[str, _Held]] = {}  # by application, then by identity
         self._may_end: set[str] = set()  # applications that may end by themselves
         self._waited: set[str] = set()
+        self._last: dict[str, tuple[str, int]] = {}  # state and its timestamp
         self._added: dict[str, bool] = {}  # added again, and whether while it was active
         self._existing = TakenOver()
         self._announced: Certainty[_Held] = Certainty()
@@ -113,8 +114,10 @@ class _Activity:
                     self._begins(new, recovered=False)
             case ApplicationAccepted(application=name):
                 return self._is_accepted(name)
-            case ApplicationUpdated(application=name, state=state):
-                return self._is_reported(name, state)
+            case ApplicationUpdated(application=name, state=state, timestamp=since):
+                before, self._last[name] = self._last.get(name), (state, since)
+                if not since or before != (state, since):  # else it is repeated
+                    return self._is_reported(name, state)
             case _:
                 self._observe_end(entry)
         return NO_FINDINGS
@@ -145,6 +148,7 @@ class _Activity:
     def _forgets(self, name: str) -> None:
         self._may_end.discard(name)
         self._waited.discard(name)
+        self._last.pop(name, None)
         self._added.pop(name, None)
 
     def _begins(self, allocation: Allocated, *, recovered: bool) -> None:

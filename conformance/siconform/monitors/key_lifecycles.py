@@ -122,11 +122,10 @@ class KeyLifecycles:
             case Allocated():
                 return self._announces(received)
             case Released(identity="", application=application):
-                for lifecycle in self._all_of(application):
+                is_final = received.termination not in BY_THE_SCHEDULER
+                for lifecycle in self._all_of(application):  # the RM may have ended pending ones
+                    lifecycle.over = is_final and (lifecycle.is_live or lifecycle.ended)
                     lifecycle.ended = True
-                    lifecycle.over = (
-                        lifecycle.is_live and received.termination not in BY_THE_SCHEDULER
-                    )
             case Released(identity=key) | AskReleased(key=key) if self._lifecycles[key]:
                 return self._releases(received, key)
             case AskRejected(key=key) | AllocationRejected(key=key):
