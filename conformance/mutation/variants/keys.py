@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sireference.core import application_lifecycle, asks, foreign_allocations, recovery, updates
+from sireference.core import (
+    application_lifecycle,
+    asks,
+    foreign_allocations,
+    nodes,
+    recovery,
+    updates,
+)
 from sireference.core.model import (
     Ask,
     Effect,
@@ -149,17 +156,36 @@ def _(patch: Patch) -> None:
         if not is_there or key in partition.foreign:
             return effects
         patch.fires()
-        over = Release(
-            partition=partition.name,
-            application_id="",
-            identity=key,
-            termination=TerminationType.STOPPED_BY_RM,
-            key=key,
-            message="released by the RM",
-        )
-        return [ReleasedAllocation(partition.rm_id, over), *effects]
+        return [_foreign_release(partition, key, "released by the RM"), *effects]
 
     patch.instead_of(foreign_allocations.release, release)
+
+
+@variant(
+    "foreign-ends-with-its-node",
+    "The end of a node is reported for the foreign allocations on it, too.",
+    once_failed_by=("SI-REL-023",),
+)
+@instead_of(nodes.decommission)
+def _(patch: Patch, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+    message = "its node was decommissioned"
+    ended = [_foreign_release(partition, key, message) for key in partition.foreign.on(node)]
+    if ended:
+        patch.fires()
+    return [*original(partition, node, now), *ended]
+
+
+def _foreign_release(partition: Any, key: str, message: str) -> ReleasedAllocation:
+    """Return the report that a foreign allocation ended."""
+    over = Release(
+        partition=partition.name,
+        application_id="",
+        identity=key,
+        termination=TerminationType.STOPPED_BY_RM,
+        key=key,
+        message=message,
+    )
+    return ReleasedAllocation(partition.rm_id, over)
 
 
 @variant(

@@ -135,6 +135,44 @@ def _(patch: Patch) -> None:
     reports(patch, moment)
 
 
+@variant(
+    "states-told-twice",
+    "The state of an application is reported again after 0.1 s if it is still the same.",
+)
+def _(patch: Patch) -> None:
+    latest: dict[tuple[str, str], UpdatedApplication] = {}
+
+    def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
+        return repeated(self, original(self, event, now), now)
+
+    def handle_timeout(original: Callable[..., Any], self: Scheduler, now: float) -> Any:
+        return repeated(self, original(self, now), now)
+
+    def repeated(scheduler: Scheduler, effects: list[Effect], now: float) -> list[Effect]:
+        for effect in effects:
+            rm = scheduler.rms.known(effect.rm_id)
+            if rm is not None and isinstance(effect, UpdatedApplication):
+                name = effect.rm_id, effect.application_id
+                if latest.get(name) is not effect:
+                    latest[name] = effect
+                    rm.timers.set(now + _A_WHILE, partial(again, rm, effect))
+        return effects
+
+    def again(rm: Any, effect: UpdatedApplication, _now: float) -> list[Effect]:
+        applications = (
+            one.applications.get(effect.application_id) for one in rm.partitions.values()
+        )
+        if latest[effect.rm_id, effect.application_id] is not effect or not any(
+            one is not None and one.state is effect.state for one in applications
+        ):
+            return []
+        patch.fires()
+        return [effect]
+
+    patch.instead_of(Scheduler.handle, handle)
+    patch.instead_of(Scheduler.handle_timeout, handle_timeout)
+
+
 def confirms_after(patch: Patch, seconds: float) -> None:
     """End what the RM releases at once, and report it this many seconds later."""
 
