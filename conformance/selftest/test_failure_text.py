@@ -3,7 +3,7 @@
 import pytest
 import yaml
 from siconform.config.command_line import CommandLine
-from siconform.output.failure_text import FailureBlock, entry, text_of
+from siconform.output.failure_text import FailureBlock, entry, repeated, text_of
 from siconform.verdicts import Verdict
 
 ID, TEST = "SI-NODE-026", "suite/test_x.py::test_a"
@@ -37,6 +37,12 @@ def test_baseline_entry_has_the_beginning_of_a_long_message() -> None:
     offered = yaml.safe_load(entry(ID, Verdict.FAIL, "word " * 2000))
 
     assert offered[0]["says"] == ("word " * 32).strip()
+
+
+def test_finding_of_a_monitor_is_repeated_by_its_test() -> None:
+    found = FailureBlock(TEST + "[1]", ID, Verdict.FAIL, "it did", "", "it did", monitor="nodes")
+
+    assert repeated(found, COMMAND) == "siconform run --target 127.0.0.1:9080 -k test_a"
 
 
 def test_known_failure_or_internal_error_offers_no_entry() -> None:

@@ -66,6 +66,11 @@ class CommandLine:
         """Return the command that tests a requirement again, with a separate results folder."""
         return shlex.join((*self.started, identifier, *_without_selection(self.options)))
 
+    def again_test(self, test: str) -> str:
+        """Return the command that runs this test again, given as ``file::name[parameters]``."""
+        name = test.rpartition("::")[2].partition("[")[0]
+        return shlex.join((*self.started, *_without_selection(self.options), "-k", name))
+
     def with_options(self, *options: str) -> "CommandLine":
         """Return the command with other options."""
         return CommandLine(self.started, options)

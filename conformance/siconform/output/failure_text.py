@@ -85,7 +85,7 @@ def text_of(
     if rows:
         lines += ["", *side_by_side.text(rows, side, with_reference=with_reference)]
     lines += [*block.notes, "", labelled("test", block.test)]
-    again = labelled("again", command.again(requirement.id))
+    again = labelled("again", repeated(block, command))
     if block.known:
         lines += [again, labelled("known", block.known)]
     elif block.verdict is Verdict.KIT_ERROR:
@@ -100,6 +100,13 @@ def text_of(
             )
         )
     return "\n".join(lines)
+
+
+def repeated(block: FailureBlock, command: CommandLine) -> str:
+    """Return the command that shows this failure again: a monitor may find it in any test."""
+    if block.monitor:
+        return command.again_test(block.test)
+    return command.again(block.requirement)
 
 
 def heading(verdict: Labelled, requirement: Requirement) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from siconform.config.options import Settings
 from siconform.output import side_by_side
-from siconform.output.failure_text import FailureBlock, text_of
+from siconform.output.failure_text import FailureBlock, repeated, text_of
 from siconform.recording import exchange_text
 from siconform.recording.exchange_text import Line
 from siconform.results import Failure
@@ -40,7 +40,7 @@ def _received(block: FailureBlock, reference: str, settings: Settings) -> Failur
         history=block.history,
         reference=reference if its is not None else "",
         exchange=[row.moment() for row in rows],
-        again=command.again(block.requirement),
+        again=repeated(block, command),
     )
 
 

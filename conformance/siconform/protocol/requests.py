@@ -241,7 +241,9 @@ class ExistingAllocationRequest:
     allocation: Allocated
 
     def __str__(self) -> str:
-        return f"existing allocation {self.allocation.identity} on {self.allocation.node}"
+        one = self.allocation
+        words = f"existing allocation {one.identity} of {one.application} on {one.node}"
+        return f"{words}, {_amounts(one.resource)}"
 
 
 @dataclass(frozen=True, slots=True)
