@@ -258,9 +258,11 @@ class Memory:
 
     def _observe_node(self, thing: _Thing, content: Content) -> None:
         match content:
-            case NodeRequest(action=action, existing=existing):
+            case NodeRequest(action=action, existing=existing, node=node):
                 thing.ended = action is Action.DECOMMISSION
                 self._exist(existing)
+                if thing.ended:
+                    self._end_foreign(node)
             case NodeRejected():
                 thing.ended = thing.ended or not _was_accepted(thing)
 
@@ -331,6 +333,13 @@ class Memory:
             thing = self._things["key", application, key]
             thing.ended, thing.last = True, self._now
             thing.live.clear()
+
+    def _end_foreign(self, node: str) -> None:
+        for key in self._keys_of.get("", ()):
+            thing = self._things["key", "", key]
+            latest = thing.entries[-1][1].content if thing.entries else None
+            if isinstance(latest, (Allocated, ForeignAllocationRequest)) and latest.node == node:
+                thing.ended, thing.last = True, self._now
 
 
 class About(Enum):

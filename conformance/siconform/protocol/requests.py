@@ -243,7 +243,7 @@ class ExistingAllocationRequest:
     def __str__(self) -> str:
         one = self.allocation
         words = f"existing allocation {one.identity} of {one.application} on {one.node}"
-        return f"{words}, {_amounts(one.resource)}"
+        return f"{words}, {_amounts(one.resource)}" if isinstance(one.resource, Mapping) else words
 
 
 @dataclass(frozen=True, slots=True)
