@@ -347,3 +347,22 @@ def _(patch: Patch, original: Original, partition: Any, key: str, *rest: Any) ->
         patch.fires()
         return []
     return original(partition, key, *rest)
+
+
+@_mutant(
+    "foreign-report-ends-draining",
+    "A foreign allocation reported on a draining node makes the node schedulable.",
+    breaks=("SI-NODE-026",),
+)
+@instead_of(foreign_allocations.report)
+def _(patch: Patch, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+    received = original(rm, foreign, now)
+    known = rm.node(foreign.node_id)
+    if received or known is None:
+        return received
+    partition, node = known
+    if node.state is NodeState.DRAINING:
+        patch.fires()
+        node.state = NodeState.SCHEDULABLE
+        partition.node_index.capacity_freed(node)
+    return received
