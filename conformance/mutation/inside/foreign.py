@@ -5,8 +5,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import asks, foreign_allocations, nodes
-from sireference.core.model import Effect, RejectedAllocation, Release, ReleasedAllocation
+from sireference.core import asks, foreign_allocations, nodes, releases
+from sireference.core.model import (
+    Effect,
+    OneOfKey,
+    RejectedAllocation,
+    Release,
+    ReleasedAllocation,
+    partition_name,
+)
 from sireference.core.resources import Resource
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.states import NodeState, TerminationType
@@ -347,3 +354,38 @@ def _(patch: Patch, original: Original, partition: Any, key: str, *rest: Any) ->
         patch.fires()
         return []
     return original(partition, key, *rest)
+
+
+@_mutant(
+    "foreign-report-ends-draining",
+    "A foreign allocation reported on a draining node makes the node schedulable.",
+    breaks=("SI-NODE-026",),
+)
+@instead_of(foreign_allocations.report)
+def _(patch: Patch, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+    received = original(rm, foreign, now)
+    known = rm.node(foreign.node_id)
+    if received or known is None:
+        return received
+    partition, node = known
+    if node.state is NodeState.DRAINING:
+        patch.fires()
+        node.state = NodeState.SCHEDULABLE
+        partition.node_index.capacity_freed(node)
+    return received
+
+
+@_mutant(
+    "foreign-released-with-any-application",
+    "A release that names an application and the key of a foreign allocation ends that.",
+    breaks=("SI-REL-028",),
+)
+@instead_of(releases.release)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    subject, partition = request.subject, rm.partitions.get(partition_name(request.partition))
+    if partition is None or not isinstance(subject, OneOfKey) or not subject.application_id:
+        return original(rm, request, now)
+    if subject.key in partition.foreign:
+        patch.fires()
+        request = replace(request, subject=replace(subject, application_id=""))
+    return original(rm, request, now)

@@ -15,6 +15,7 @@ from sireference.core import (
 )
 from sireference.core.gang import replacement
 from sireference.core.model import (
+    AllocationRecord,
     Ask,
     Effect,
     RejectedNode,
@@ -366,4 +367,24 @@ def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list
     if isinstance(event, UpdateAllocations) and len(event.ask_releases) > 1:
         patch.fires()
         event = replace(event, ask_releases=event.ask_releases[:1])
+    return original(rm, event, now)
+
+
+@mutant(
+    "first-update-in-a-message-counts",
+    "Of several updates of a live allocation in one message only the first counts.",
+    breaks=("SI-ALLOC-012",),
+    revision="2024-10",
+)
+@instead_of(scheduler.apply)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateAllocations):
+        known = [one for one in event.entries if isinstance(one, AllocationRecord)]
+        live = {key for held in rm.partitions.values() for key in held.allocations.all}
+        first = {one.ask.key: one for one in reversed(known) if one.ask.key in live}
+        later = {id(one) for one in known if first.get(one.ask.key, one) is not one}
+        if later:
+            patch.fires()
+            kept = tuple(one for one in event.entries if id(one) not in later)
+            event = replace(event, entries=kept)
     return original(rm, event, now)

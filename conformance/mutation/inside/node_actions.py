@@ -1,5 +1,6 @@
 """Mutants of node updates and actions, and of their later effects."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -441,3 +442,23 @@ def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -
             patch.fires()
         info = replace(info, capacity=capacity)
     return original(partition, node, info, now)
+
+
+@mutant(
+    "drains-add-up",
+    "A node that was drained twice is draining until it was undrained twice.",
+    breaks=("SI-NODE-028",),
+)
+def _(patch: Patch) -> None:
+    more: Counter[Any] = Counter()
+
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        if info.action is NodeAction.DRAIN_NODE and node.state is NodeState.DRAINING:
+            more[node] += 1
+        elif info.action is NodeAction.DRAIN_TO_SCHEDULABLE and more[node]:
+            patch.fires()
+            more[node] -= 1
+            return []
+        return original(partition, node, info, now)
+
+    patch.instead_of(nodes.change, change)

@@ -22,6 +22,11 @@ def _with_what_was_left_out(before: Resource, now: Resource) -> Resource:
     return Resource({**before.amounts, **now.amounts})
 
 
+def _with_what_was_zeroed(before: Resource, now: Resource) -> Resource:
+    zeroed = {name: before.amounts.get(name, 0) for name, n in now.amounts.items() if n == 0}
+    return Resource({**now.amounts, **zeroed})
+
+
 def _with_its_memory_alone(before: Resource, now: Resource) -> Resource:
     memory = {_MEMORY: now.amounts[_MEMORY]} if _MEMORY in now.amounts else {}
     return Resource({**before.amounts, **memory})
@@ -46,6 +51,15 @@ def _of_nodes(patch: Patch, taken: Taken) -> None:
 )
 def _(patch: Patch) -> None:
     _of_nodes(patch, _with_what_was_left_out)
+
+
+@mutant(
+    "node-keeps-what-becomes-zero",
+    "A node update with zero of a resource type keeps the old amount of it.",
+    breaks=("SI-NODE-018",),
+)
+def _(patch: Patch) -> None:
+    _of_nodes(patch, _with_what_was_zeroed)
 
 
 @mutant(

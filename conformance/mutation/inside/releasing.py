@@ -341,3 +341,41 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, *named: Any) -
         return found
     patch.fires()
     return kept
+
+
+@mutant(
+    "released-by-the-beginning-of-a-key",
+    "A release by key also ends the allocations whose keys begin with that key.",
+    breaks=("SI-REL-027",),
+    revision="2024-10",
+)
+@instead_of(releases.meant)
+def _(
+    patch: Patch, original: Callable[..., Any], partition: Any, application: Any, subject: Any
+) -> Any:
+    found = original(partition, application, subject)
+    if not isinstance(subject, OneOfKey):
+        return found
+    held = partition.allocations.of(application)
+    longer = [key for key in held if key != subject.key and key.startswith(subject.key)]
+    if longer:
+        patch.fires()
+    return (*found, *(held[key] for key in longer))
+
+
+@mutant(
+    "withdrawn-by-the-beginning-of-a-key",
+    "A release by key also withdraws the pending asks whose keys begin with that key.",
+    breaks=("SI-REL-027",),
+    revision="2024-10",
+)
+@instead_of(releases.pending_meant)
+def _(patch: Patch, original: Callable[..., Any], application: Any, subject: Any) -> Any:
+    found = original(application, subject)
+    if not isinstance(subject, OneOfKey):
+        return found
+    asked = application.pending
+    longer = [key for key in asked if key != subject.key and key.startswith(subject.key)]
+    if longer:
+        patch.fires()
+    return (*found, *(asked[key] for key in longer))

@@ -326,3 +326,18 @@ def _(patch: Patch, original: _Original, held_in: Any, live: Any, resource: Any)
         patch.fires()
         live.node.unbook(Resource(uncounted))
     return shrinks
+
+
+@_mutant(
+    "update-ends-draining",
+    "The update of an allocation on a draining node makes the node schedulable.",
+    breaks=("SI-NODE-026",),
+)
+@instead_of(Partition.resize)
+def _(patch: Patch, original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+    shrinks = original(held_in, live, resource)
+    if live.node.state is NodeState.DRAINING:
+        patch.fires()
+        live.node.state = NodeState.SCHEDULABLE
+        held_in.node_index.capacity_freed(live.node)
+    return shrinks

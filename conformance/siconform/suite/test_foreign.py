@@ -135,6 +135,23 @@ def test_a_release_by_key_without_application_ends_a_foreign_allocation(
     rm.still_holds(all_of_it)
 
 
+@requirement("SI-REL-028")
+def test_a_release_with_an_application_ends_no_foreign_allocation(rm: ResourceManager) -> None:
+    rm.has_foreign_allocations()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=6)
+
+    for wrong in (app, rm.new_name("app")):
+        rm.releases_foreign(foreign, application=wrong)
+
+    too_large = rm.asks(app, memory=5)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
 @requirement("SI-FOR-004")
 @pytest.mark.parametrize("place", ["no node", "an unknown node", "an unknown partition"])
 def test_a_foreign_allocation_without_a_place_is_rejected(rm: ResourceManager, place: str) -> None:

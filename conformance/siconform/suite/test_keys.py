@@ -391,6 +391,27 @@ def test_a_release_with_application_and_key_ends_that_allocation_alone(
     rm.expect(Released(identity=second.identity, application=app, termination=STOPPED_BY_RM))
 
 
+@requirement("SI-REL-027")
+def test_a_release_with_application_and_key_ends_nothing_whose_key_begins_alike(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    released = rm.has_allocation(app, memory=4)
+    with rm.precondition("asks whose keys begin alike are allocated"):
+        longer = [rm.asks(app, key=f"{released.key}{end}", memory=3) for end in ("0", "-x")]
+        others = [rm.expect(Allocated(ask)) for ask in longer]
+    waiting = rm.asks(app, key=f"{released.key}1", memory=4)
+
+    rm.releases(released)
+
+    rm.expect(Released(identity=released.identity, application=app, termination=STOPPED_BY_RM))
+    rm.is_served(waiting, node=node)
+    rm.expect_none(*(Released(identity=other.identity) for other in others))
+    for other in others:
+        rm.still_holds(other)
+
+
 @requirement("SI-REL-028")
 def test_a_key_under_another_application_or_none_ends_nothing(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

@@ -63,6 +63,21 @@ def test_an_undrained_node_takes_work_again(rm: ResourceManager) -> None:
         rm.is_served(ask, node=node)
 
 
+@requirement("SI-NODE-028")
+def test_one_undrain_is_enough_for_a_node_that_was_drained_twice(rm: ResourceManager) -> None:
+    node, app = rm.has_node(), rm.has_application()
+    takes_equal_asks(rm, app, node)
+    for _ in range(2):
+        rm.drains(node)
+    ask = rm.asks(app)
+    with rm.precondition("a draining node takes no work"):
+        rm.expect_none(Allocated(ask))
+
+    rm.undrains(node)
+
+    rm.is_served(ask, node=node)
+
+
 @requirement("SI-NODE-026")
 def test_nodes_drained_in_one_message_take_no_work(rm: ResourceManager) -> None:
     nodes = [rm.has_node(memory=4) for _ in range(3)]
@@ -347,6 +362,35 @@ def test_draining_a_draining_node_again_leaves_it_draining(rm: ResourceManager) 
     rm.drains(node)
 
     rm.drains(node)
+
+    rm.sees_draining(node, app)
+
+
+@requirement("SI-NODE-026")
+def test_an_update_of_what_is_on_a_draining_node_leaves_it_draining(rm: ResourceManager) -> None:
+    rm.has_updates_of_allocations()
+    node = rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocation = rm.has_allocation(app, memory=4)
+    rm.drains(node)
+
+    for memory in (5, 2):  # it may be rejected
+        rm.updates_allocation(allocation, memory=memory)
+
+    rm.sees_draining(node, other_app)
+
+
+@requirement("SI-NODE-026")
+def test_foreign_allocations_on_a_draining_node_leave_it_draining(rm: ResourceManager) -> None:
+    rm.has_foreign_allocations()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    earlier = rm.has_foreign(node, memory=4)
+    rm.drains(node)
+
+    rm.has_foreign(node, memory=1)
+    for memory in (5, 2):
+        rm.has_foreign(node, key=earlier, memory=memory)
 
     rm.sees_draining(node, app)
 

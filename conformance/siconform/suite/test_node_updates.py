@@ -70,6 +70,20 @@ def test_a_type_left_out_of_an_update_is_no_more_on_the_node(rm: ResourceManager
 
 
 @requirement("SI-NODE-018")
+def test_a_type_updated_to_zero_is_no_more_on_the_node(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, vcore=10)
+    app = rm.has_application()
+
+    rm.updates_node(node, memory=0, vcore=10)
+
+    waiting = rm.asks(app, memory=1, vcore=1)
+    rm.expect_none(Allocated(waiting))
+    with rm.control("with some of the type again the node takes the ask"):
+        rm.updates_node(node, memory=1, vcore=10)
+        rm.is_served(waiting, node=node)
+
+
+@requirement("SI-NODE-018")
 def test_less_of_any_type_stops_placement_beyond_it(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10, vcore=10)
     app = rm.has_application()

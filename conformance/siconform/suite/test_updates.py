@@ -65,6 +65,24 @@ def test_an_updated_allocation_holds_the_amount_it_was_reported_with_last(
 
 
 @requirement("SI-ALLOC-012")
+def test_of_two_updates_in_one_message_the_last_one_counts(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2)
+
+    with rm.one_message():
+        for memory in (9, 3):
+            rm.updates_allocation(allocation, memory=memory)
+    taken = [] if rm.is_refused(allocation.key) else [allocation]
+    rm.needs_some(taken, of="to update what is allocated")
+
+    too_large = rm.asks(app, memory=8)
+    rm.expect_none(Allocated(too_large))
+    rm.withdraws(too_large)
+    rm.expect(Allocated(rm.asks(app, memory=7), node=node))
+
+
+@requirement("SI-ALLOC-012")
 def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=100)
