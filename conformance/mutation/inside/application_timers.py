@@ -1,6 +1,7 @@
 """Mutants of the timers of applications: some outlive their application, others are lost."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sireference.core import application_lifecycle, applications, recovery
@@ -139,6 +140,45 @@ def _loses_execution_timer(patch: Patch, loses: Callable[[Application], bool]) -
             application.stop_execution_timer()
 
     patch.instead_of(application_lifecycle.enter, enter)
+
+
+def _execution_timeouts_wrap(patch: Patch, bits: int, *, per_millisecond: int) -> None:
+    """Let execution timeouts that overflow an integer of so many bits end at once or too early."""
+
+    def enter(
+        original: Callable[..., None], partition: Partition, application: Application, now: float
+    ) -> None:
+        original(partition, application, now)
+        milliseconds = round(1000 * application.submitted.execution_timeout)
+        exact = milliseconds * per_millisecond
+        wrapped = (exact + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+        if wrapped != exact and application.execution_timer is not None:
+            patch.fires()
+            application.stop_execution_timer()
+            application.execution_timer = partition.timers.set(
+                now + max(wrapped, 0) / per_millisecond / 1000,
+                partial(application_lifecycle.execution_timeout, partition, application),
+            )
+
+    patch.instead_of(application_lifecycle.enter, enter)
+
+
+@mutant(
+    "execution-timeout-wraps-in-nanoseconds",
+    "An execution timeout overflows when it is converted to nanoseconds.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    _execution_timeouts_wrap(patch, 64, per_millisecond=1_000_000)
+
+
+@mutant(
+    "execution-timeout-wraps-in-32-bits",
+    "Only the low 32 bits of an execution timeout count.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    _execution_timeouts_wrap(patch, 32, per_millisecond=1)
 
 
 @mutant(

@@ -147,6 +147,20 @@ def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any
     return effects if is_first else reported_with(patch, effects, tags={})
 
 
+_TAGS: Final = 16
+
+
+@mutant(
+    "many-tags-are-cut",
+    f"An allocation repeats only {_TAGS} tags of its ask.",
+    breaks=("SI-ALLOC-003",),
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    first = dict(sorted(pending.ask.tags.items())[:_TAGS])
+    return reported_with(patch, original(partition, pending, *rest), tags=first)
+
+
 _HIGHEST: Final = 10  # priority
 
 
@@ -161,6 +175,26 @@ def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Orde
         return original(pending)
     patch.fires()
     return Order(-_HIGHEST, pending.number)
+
+
+@mutant(
+    "priorities-compared-by-subtraction",
+    "The difference of two priorities overflows an int32.",
+    breaks=("SI-ASK-012",),
+)
+def _(patch: Patch) -> None:
+    class Subtracted(Order):
+        def __lt__(self, other: tuple[int, ...]) -> bool:
+            exact = self.descending_priority - other[0]
+            wrapped = (exact + 2**31) % 2**32 - 2**31
+            if wrapped != exact:
+                patch.fires()
+            return (wrapped, self.number) < (0, other[1])
+
+    def order(original: Callable[..., Order], pending: PendingAsk) -> Order:
+        return Subtracted(*original(pending))
+
+    patch.instead_of(PendingAsk.order, order)
 
 
 def _loses(patch: Patch, **lost: Any) -> None:

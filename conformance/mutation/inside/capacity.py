@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 from sireference.core import allocation_end, allocations, asks, nodes, releases, scheduling_pass
 from sireference.core.model import Effect, NewAllocation
@@ -19,6 +19,7 @@ from mutation.inside import Original, Patch
 from mutation.inside.releasing import is_of_all
 from mutation.inside.swaps import after_replacement
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -109,6 +110,31 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     _leaks_in(patch, nodes.decommission)
+
+
+@mutant(
+    "decommission-wakes-no-ask",
+    "What a decommissioned node frees of a queue is not noticed by the asks that wait for it.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(patch: Patch) -> None:
+    is_decommission = [False]
+
+    def decommission(original: Original, *args: Any) -> list[Effect]:
+        is_decommission[0] = True
+        try:
+            return original(*args)
+        finally:
+            is_decommission[0] = False
+
+    def wake_fitting(original: Callable[..., None], quota: Quota) -> None:
+        if is_decommission[0]:
+            patch.fires()
+        else:
+            original(quota)
+
+    patch.quietly().instead_of(nodes.decommission, decommission)
+    patch.instead_of(Quota.wake_fitting, wake_fitting)
 
 
 @mutant(
@@ -220,6 +246,35 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     _compares_floats(patch, Resource.stays_within)
+
+
+_CHECKED: Final = 8  # resource types
+
+
+@mutant(
+    "many-types-are-not-checked",
+    f"Only the first {_CHECKED} resource types of an ask have to fit.",
+    breaks=("SI-RES-002",),
+)
+@instead_of(Resource.fits)
+def _(patch: Patch, original: Callable[..., bool], need: Resource, capacity: Resource) -> bool:
+    first = Resource(dict(sorted(need.amounts.items())[:_CHECKED]))
+    if original(first, capacity) and not original(need, capacity):
+        patch.fires()
+    return original(first, capacity)
+
+
+@mutant(
+    "zero-of-an-unknown-type-fits-nowhere",
+    "An ask for zero of a resource type fits no node without that type.",
+    breaks=("SI-RES-001",),
+)
+@instead_of(Resource.fits)
+def _(patch: Patch, original: Callable[..., bool], need: Resource, capacity: Resource) -> bool:
+    if original(need, capacity) and not set(need.amounts) <= set(capacity.amounts):
+        patch.fires()
+        return False
+    return original(need, capacity)
 
 
 def _leaks_for_users(patch: Patch, leaks: Callable[[Any, Any], bool]) -> None:

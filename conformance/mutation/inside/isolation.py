@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import asks, releases, scheduler
+from sireference.core import asks, nodes, releases, scheduler
 from sireference.core.model import (
     Effect,
     Refused,
@@ -164,6 +164,27 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(asks.add, add)
     patch.instead_of(releases.release, release)
+
+
+@mutant(
+    "decommissions-cross-to-other-rms",
+    "A node that one RM decommissions silently goes for another RM with a node of the same id.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    known: dict[str, ResourceManager] = {}
+
+    def update(original: Original, rm: ResourceManager, info: Any, now: float) -> list[Effect]:
+        known[rm.rm_id] = rm
+        is_known = rm.node(info.node_id) is not None
+        for other in known.values():
+            is_end = is_known and info.action is NodeAction.DECOMMISSION
+            if other is not rm and is_end and other.node(info.node_id) is not None:
+                patch.fires()
+                original(other, info, now)
+        return original(rm, info, now)
+
+    patch.instead_of(nodes.update, update)
 
 
 def _bad_first_spoils(patch: Patch, of: type, fields: Sequence[str], rejected: type) -> None:

@@ -114,6 +114,22 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "placed-beyond-the-quota",
+    "The real allocation goes to the node of its placeholder even if its queue has no room for it.",
+    breaks=("SI-GANG-027",),
+)
+@instead_of(replacement.go_on)
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    pending = partition.replacements.by_placeholder.get(gone)
+    need = None if pending is None else pending.ask.resource
+    if need is None or not gone.node.can_take(need) or gone.application.can_take(need):
+        return original(partition, gone, now)
+    patch.fires()
+    partition.replacements.resume(gone)
+    return allocations.make(partition, pending, gone.node, now)
+
+
+@mutant(
     "swap-not-counted",
     "A real allocation that replaced a placeholder is not counted.",
     breaks=("SI-GANG-026",),

@@ -147,11 +147,12 @@ def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
 ) -> None:
     rm.has_node()
     app = rm.has_application()
+    tags = {f"t{number}": f"v{number}" for number in range(40)}  # more than a fixed table may hold
 
-    ask = rm.asks(app, tags={"t": "v"}, priority=priority)
+    ask = rm.asks(app, tags=tags, priority=priority)
 
     repeated = Allocated(ask, priority=priority, partition=PartitionNamed("default"))
-    rm.repeats_tags(rm.expect(repeated), {"t": "v"})
+    rm.repeats_tags(rm.expect(repeated), tags)
 
 
 @requirement("SI-ALLOC-003")
@@ -319,6 +320,21 @@ def test_the_capacity_of_an_ended_allocation_is_free_again(rm: ResourceManager) 
 
     rm.expect(Released(identity=allocation.identity))
     rm.is_served(waiting, node=node)
+
+
+@requirement("SI-ALLOC-010")
+def test_a_decommissioned_node_frees_the_share_for_an_ask_that_waits(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    full = rm.has_node(memory=10)
+    app, other_app = rm.has_application(queue=QUOTA_QUEUE), rm.has_application(queue=QUOTA_QUEUE)
+    allocation = rm.has_allocation(app, memory=10, node=full)
+    free = rm.has_node(memory=20)
+    waiting = rm.has_waiting_ask(other_app, memory=5)
+
+    rm.decommissions(full)
+
+    rm.expect_end_of(allocation)
+    rm.is_served(waiting, node=free)
 
 
 @pytest.mark.parametrize(

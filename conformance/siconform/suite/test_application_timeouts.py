@@ -83,6 +83,27 @@ def test_what_an_application_asked_for_is_not_placed_once_its_time_is_over(
     rm.expect_none(Allocated(waiting))
 
 
+@requirement("SI-APP-012")
+def test_a_very_large_application_timeout_does_not_end_it_at_once(rm: ResourceManager) -> None:
+    rm.has_node()
+    patient = [
+        rm.has_allocation(rm.has_application(timeout_ms=ages)) for ages in (2**53, 2**63 - 1)
+    ]
+
+    before = rm.now()
+    app = rm.has_application(timeout_ms=500)
+    rm.expect_when_due(
+        Released(identity=rm.has_allocation(app).identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=OVER),
+        seconds=0.5,
+        since=before,
+    )
+    rm.expect_none(
+        *(Released(identity=one.identity) for one in patient),
+        *(ApplicationUpdated(one.application, state=OVER) for one in patient),
+    )
+
+
 @requirement("SI-APP-013")
 def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager) -> None:
     rm.has_node()

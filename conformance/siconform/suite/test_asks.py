@@ -331,7 +331,7 @@ def test_two_applications_do_not_get_the_same_share(
     rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
-@pytest.mark.parametrize(("lower", "higher"), [(-5, 0), (1, 10), (20, 1000)])
+@pytest.mark.parametrize(("lower", "higher"), [(-5, 0), (1, 10), (20, 1000), (-(2**31), 2**31 - 1)])
 @requirement("SI-ASK-012")
 def test_the_ask_with_the_higher_priority_is_served_first(
     rm: ResourceManager, lower: int, higher: int

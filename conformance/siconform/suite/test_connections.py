@@ -137,6 +137,27 @@ def test_equal_names_of_two_rms_are_different_allocations(
     rm.still_holds(allocation)
 
 
+@requirement("SI-CONN-003")
+def test_equal_nodes_of_two_rms_are_different_nodes(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    node, app = rm.has_node(memory=10), rm.has_application()
+    allocation = rm.has_allocation(app, node=node, memory=10)
+    second_rm.joins()
+    second_rm.registers_node(node)
+    answer = second_rm.expect_one_of(NodeAccepted(node), NodeRejected(node))
+    second_rm.records("a node with the id of another RM's", answer)  # not specified
+
+    second_rm.decommissions(node)
+    second_rm.synchronise_all()
+
+    beyond = rm.asks(app, memory=1)
+    rm.expect_none(Released(identity=allocation.identity), Allocated(beyond))
+    rm.registers_node(node)
+    rm.expect(NodeRejected(node))
+    rm.still_holds(allocation)
+
+
 @requirement("SI-CONN-004")
 def test_what_concerns_an_rm_is_reported_to_no_one_else(
     rm: ResourceManager, second_rm: UnregisteredRM

@@ -158,6 +158,25 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
 
 
 @requirement("SI-GANG-027")
+def test_a_larger_real_ask_counts_against_the_quota_in_full(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=20)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    held = rm.has_allocation(app, memory=6)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
+    placeholder = rm.has_placeholder(gang)
+
+    real = rm.asks_member(gang, memory=6)
+    rm.receive_if_any(Released(identity=placeholder.identity), window=rm.deadlines.place)
+
+    rm.expect_none(Allocated(real))
+    with rm.control("with the other allocation gone an ask of that size is allocated"):
+        rm.withdraws(real)
+        rm.has_released(held)
+        rm.expect(Allocated(rm.asks(app, memory=6)))
+
+
+@requirement("SI-GANG-027")
 def test_placeholders_count_against_the_capacity_of_their_node(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     since = rm.now()

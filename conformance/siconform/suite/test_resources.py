@@ -34,6 +34,16 @@ def test_a_resource_type_left_out_counts_as_zero(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(one_too_many))
 
 
+@requirement("SI-RES-001")
+def test_an_ask_for_zero_of_a_type_fits_a_node_without_it(rm: ResourceManager) -> None:
+    node = rm.has_node(resources={"memory": 10})
+    app = rm.has_application()
+
+    ask = rm.asks(app, resources={"memory": 1, "gpu": 0})
+
+    rm.expect(Allocated(ask, node=node))
+
+
 @requirement("SI-RES-002")
 def test_any_name_is_a_resource_type(rm: ResourceManager) -> None:
     node = rm.registers_node(resources={"x.y/z": 3, "X.Y/Z": 3})
@@ -46,6 +56,21 @@ def test_any_name_is_a_resource_type(rm: ResourceManager) -> None:
     rm.expect_none(*(Allocated(ask) for ask in asks))
     rm.withdraws(next(ask for ask in asks if not Allocated(ask).matches(received)))
     rm.expect(Allocated(rm.asks(app, resources={"X.Y/Z": 3}), node=node))
+
+
+@requirement("SI-RES-002")
+def test_each_of_many_resource_types_counts(rm: ResourceManager) -> None:
+    each = {f"type-{number:02}": 1 for number in range(20)}
+    node = rm.has_node(resources=each)
+    app = rm.has_application()
+
+    too_large = [rm.asks(app, resources={**each, name: 2}) for name in each]
+
+    rm.expect_none(*(Allocated(ask) for ask in too_large))
+    with rm.control("an ask that fits in every type is allocated"):
+        for ask in too_large:
+            rm.withdraws(ask)
+        rm.expect(Allocated(rm.asks(app, resources=each), node=node))
 
 
 @requirement("SI-RES-003")
