@@ -173,7 +173,7 @@ def test_silence_window_is_twice_slowest_placement() -> None:
 def test_silence_window_is_twice_a_slower_confirmation() -> None:
     latency = Latency(virtual=0.1, wall=0.1)
 
-    latency.told(0.5, 0.2)
+    latency.reported(0.5, 0.2)
 
     assert latency.quiet(0.2, 6.0) == 1.0
     assert latency.settle(0.05, 6.0) == 0.4

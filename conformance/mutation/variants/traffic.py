@@ -136,7 +136,7 @@ def _(patch: Patch) -> None:
 
 
 @variant(
-    "states-told-twice",
+    "states-reported-twice",
     "The state of an application is reported again after 0.1 s if it is still the same.",
 )
 def _(patch: Patch) -> None:

@@ -24,8 +24,10 @@ class Latency:
 
     virtual: float = 0.0  # of a placement
     wall: float = 0.0
-    told_virtual: float = 0.0  # of the confirmation of a release, or the state of an application
-    told_wall: float = 0.0
+    reported_virtual: float = (
+        0.0  # of the confirmation of a release, or the state of an application
+    )
+    reported_wall: float = 0.0
     _slowest: list[tuple[float, float]] = field(default_factory=list)
 
     def measured(self, virtual: float, wall: float) -> None:
@@ -33,10 +35,10 @@ class Latency:
         self.virtual = max(self.virtual, virtual)
         self.wall = max(self.wall, wall)
 
-    def told(self, virtual: float, wall: float) -> None:
+    def reported(self, virtual: float, wall: float) -> None:
         """Record how long the confirmation of a release or the report of a state took."""
-        self.told_virtual = max(self.told_virtual, virtual)
-        self.told_wall = max(self.told_wall, wall)
+        self.reported_virtual = max(self.reported_virtual, virtual)
+        self.reported_wall = max(self.reported_wall, wall)
 
     def seen(self, virtual: float, wall: float) -> None:
         """Record a lower bound of a placement time; ignore a few outliers of a busy machine."""
@@ -53,12 +55,12 @@ class Latency:
 
     def quiet(self, least: float, most: float) -> float:
         """Return how long the target's clock must pass without a message before silence counts."""
-        slowest = max(self.virtual, self.told_virtual)
+        slowest = max(self.virtual, self.reported_virtual)
         return min(max(least, _MANY * slowest), max(least, most))
 
     def settle(self, least: float, most: float) -> float:
         """Return the same in real time, if the target's clock has already been advanced."""
-        slowest = max(self.wall, self.told_wall)
+        slowest = max(self.wall, self.reported_wall)
         return min(max(least, _MANY * slowest), max(least, most))
 
 

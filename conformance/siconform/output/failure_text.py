@@ -17,7 +17,7 @@ from siconform.verdicts import Evidence, Labelled, Verdict
 _INDENT = " " * 6
 _WIDTH = 96
 _LABELS = 13
-_SAYS = 160  # characters of a message that identify it in a baseline
+_BEGINNING = 160  # characters of a message that identify it in a baseline
 ONLY_IF = "only if this deviation is known and explained, add to your baseline"
 
 
@@ -124,7 +124,7 @@ def _mention(evidence: Evidence) -> str:
 
 def entry(requirement: str, outcome: Verdict, message: str) -> str:
     """Return an entry for a baseline, with the beginning of the message."""
-    message = message[:_SAYS].rstrip().replace("\\", "\\\\").replace('"', '\\"')
+    message = message[:_BEGINNING].rstrip().replace("\\", "\\\\").replace('"', '\\"')
     return (
         f"- {{requirement: {requirement}, outcome: {outcome}, "
         f'reason: "TODO: explanation",\n'

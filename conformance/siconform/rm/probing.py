@@ -73,7 +73,7 @@ def _measure_confirmation(
     rm.releases(placed)
     with suppress(ConformanceFailure):
         confirmed = partial(rm.expect, Released(identity=placed.identity))
-        rm.measured(confirmed, observed.latency.told)
+        rm.measured(confirmed, observed.latency.reported)
 
 
 def _measure_report(rm: ResourceManager, observed: ProbedBehaviour) -> Application:
@@ -86,7 +86,7 @@ def _measure_report(rm: ResourceManager, observed: ProbedBehaviour) -> Applicati
             raise ConformanceFailure("no state of an application is reported")
 
     with suppress(ConformanceFailure):
-        rm.measured(reported, observed.latency.told)
+        rm.measured(reported, observed.latency.reported)
     return app
 
 
