@@ -24,9 +24,7 @@ class Latency:
 
     virtual: float = 0.0  # of a placement
     wall: float = 0.0
-    reported_virtual: float = (
-        0.0  # of the confirmation of a release, or the state of an application
-    )
+    reported_virtual: float = 0.0  # of the end of a release, or the state of an application
     reported_wall: float = 0.0
     _slowest: list[tuple[float, float]] = field(default_factory=list)
 
