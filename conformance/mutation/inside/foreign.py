@@ -19,6 +19,7 @@ from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.states import NodeState, TerminationType
 
 from mutation.inside import Original, Patch
+from mutation.inside.node_actions import ends_draining
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -367,11 +368,7 @@ def _(patch: Patch, original: _Original, rm: Any, foreign: Any, now: float) -> A
     known = rm.node(foreign.node_id)
     if received or known is None:
         return received
-    partition, node = known
-    if node.state is NodeState.DRAINING:
-        patch.fires()
-        node.state = NodeState.SCHEDULABLE
-        partition.node_index.capacity_freed(node)
+    ends_draining(patch, *known)
     return received
 
 

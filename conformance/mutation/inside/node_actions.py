@@ -26,6 +26,14 @@ _ACTIONS: Final = (
 )
 
 
+def ends_draining(patch: Patch, partition: Partition, node: Node) -> None:
+    """Make the node schedulable if it is draining."""
+    if node.state is NodeState.DRAINING:
+        patch.fires()
+        node.state = NodeState.SCHEDULABLE
+        partition.node_index.capacity_freed(node)
+
+
 @mutant(
     "capacity-resets-the-node",
     "A new capacity is free as a whole, regardless of allocations.",

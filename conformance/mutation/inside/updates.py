@@ -15,6 +15,7 @@ from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import NodeState, TerminationType
 
 from mutation.inside import Original, Patch
+from mutation.inside.node_actions import ends_draining
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -336,8 +337,5 @@ def _(patch: Patch, original: _Original, held_in: Any, live: Any, resource: Any)
 @instead_of(Partition.resize)
 def _(patch: Patch, original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
     shrinks = original(held_in, live, resource)
-    if live.node.state is NodeState.DRAINING:
-        patch.fires()
-        live.node.state = NodeState.SCHEDULABLE
-        held_in.node_index.capacity_freed(live.node)
+    ends_draining(patch, held_in, live.node)
     return shrinks

@@ -64,11 +64,19 @@ def reports(patch: Patch, moment: Delay) -> None:
                 rm.timers.set(at, partial(give, [effect]))
         return received
 
+    _alters_effects(patch, postponed)
+
+
+def _alters_effects(
+    patch: Patch, altered: Callable[[Scheduler, list[Effect], float], list[Effect]]
+) -> None:
+    """Let the scheduler report ``altered`` effects, after events and timeouts alike."""
+
     def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
-        return postponed(self, original(self, event, now), now)
+        return altered(self, original(self, event, now), now)
 
     def handle_timeout(original: Callable[..., Any], self: Scheduler, now: float) -> Any:
-        return postponed(self, original(self, now), now)
+        return altered(self, original(self, now), now)
 
     patch.instead_of(Scheduler.handle, handle)
     patch.instead_of(Scheduler.handle_timeout, handle_timeout)
@@ -142,12 +150,6 @@ def _(patch: Patch) -> None:
 def _(patch: Patch) -> None:
     latest: dict[tuple[str, str], UpdatedApplication] = {}
 
-    def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
-        return repeated(self, original(self, event, now), now)
-
-    def handle_timeout(original: Callable[..., Any], self: Scheduler, now: float) -> Any:
-        return repeated(self, original(self, now), now)
-
     def repeated(scheduler: Scheduler, effects: list[Effect], now: float) -> list[Effect]:
         for effect in effects:
             rm = scheduler.rms.known(effect.rm_id)
@@ -169,8 +171,7 @@ def _(patch: Patch) -> None:
         patch.fires()
         return [effect]
 
-    patch.instead_of(Scheduler.handle, handle)
-    patch.instead_of(Scheduler.handle_timeout, handle_timeout)
+    _alters_effects(patch, repeated)
 
 
 def confirms_after(patch: Patch, seconds: float) -> None:

@@ -11,6 +11,16 @@ from siconform.protocol.notifications import (
 from siconform.rm.resource_manager import ResourceManager
 
 
+def ends_when_due(rm: ResourceManager, held: Allocated, *, seconds: float, since: float) -> None:
+    """Then: the allocation is released with TIMEOUT, or its application reported as over."""
+    rm.expect_when_due(
+        Released(identity=held.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(held.application, state=OVER),
+        seconds=seconds,
+        since=since,
+    )
+
+
 @requirement("SI-APP-012")
 def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManager) -> None:
     rm.has_node()
@@ -18,12 +28,7 @@ def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManag
     app = rm.has_application(timeout_ms=500)
     allocation = rm.has_allocation(app)
 
-    rm.expect_when_due(
-        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-        ApplicationUpdated(app, state=OVER),
-        seconds=0.5,
-        since=before,
-    )
+    ends_when_due(rm, allocation, seconds=0.5, since=before)
 
 
 @requirement("SI-APP-012")
@@ -36,12 +41,7 @@ def test_an_application_that_was_waiting_is_not_kept_running_beyond_its_timeout(
     app = rm.has_waiting_application(timeout_ms=round(1000 * limit))
     again = rm.has_allocation(app)
 
-    rm.expect_when_due(  # at the latest: its time may begin again
-        Released(identity=again.identity, termination=Termination.TIMEOUT),
-        ApplicationUpdated(app, state=OVER),
-        seconds=limit,
-        since=before,
-    )
+    ends_when_due(rm, again, seconds=limit, since=before)  # at the latest: its time may begin again
 
 
 @requirement("SI-APP-012")
@@ -55,12 +55,7 @@ def test_a_recovered_application_is_not_kept_running_beyond_its_timeout(
     rm.has_recovered_node(node, existing)
     rm.has_observed(Allocated(existing.key))  # it may be echoed
 
-    rm.expect_when_due(
-        Released(identity=existing.identity, termination=Termination.TIMEOUT),
-        ApplicationUpdated(app, state=OVER),
-        seconds=0.5,
-        since=before,
-    )
+    ends_when_due(rm, existing, seconds=0.5, since=before)
 
 
 @requirement("SI-APP-012")
@@ -92,12 +87,7 @@ def test_a_very_large_application_timeout_does_not_end_it_at_once(rm: ResourceMa
 
     before = rm.now()
     app = rm.has_application(timeout_ms=500)
-    rm.expect_when_due(
-        Released(identity=rm.has_allocation(app).identity, termination=Termination.TIMEOUT),
-        ApplicationUpdated(app, state=OVER),
-        seconds=0.5,
-        since=before,
-    )
+    ends_when_due(rm, rm.has_allocation(app), seconds=0.5, since=before)
     rm.expect_none(
         *(Released(identity=one.identity) for one in patient),
         *(ApplicationUpdated(one.application, state=OVER) for one in patient),
@@ -112,12 +102,7 @@ def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager)
     with rm.control("an application with a positive timeout ends"):
         before = rm.now()
         app = rm.has_application(timeout_ms=500)
-        rm.expect_when_due(
-            Released(identity=rm.has_allocation(app).identity, termination=Termination.TIMEOUT),
-            ApplicationUpdated(app, state=OVER),
-            seconds=0.5,
-            since=before,
-        )
+        ends_when_due(rm, rm.has_allocation(app), seconds=0.5, since=before)
     rm.expect_none(
         *(Released(identity=one.identity) for one in unlimited),
         *(ApplicationUpdated(one.application, state=OVER) for one in unlimited),
@@ -141,12 +126,7 @@ def test_the_timeout_of_a_removed_application_does_not_limit_the_next_of_its_id(
     with rm.control("an application with a positive timeout ends"):
         before = rm.now()
         limited = rm.has_application(timeout_ms=round(1000 * limit))
-        rm.expect_when_due(
-            Released(identity=rm.has_allocation(limited).identity, termination=Termination.TIMEOUT),
-            ApplicationUpdated(limited, state=OVER),
-            seconds=limit,
-            since=before,
-        )
+        ends_when_due(rm, rm.has_allocation(limited), seconds=limit, since=before)
     rm.expect_none(Released(identity=unlimited.identity), ApplicationUpdated(app, state=OVER))
     rm.expect(Allocated(rm.asks(app)))
 
@@ -165,9 +145,4 @@ def test_an_application_timeout_does_not_count_queueing(rm: ResourceManager) -> 
     rm.has_node()
     allocation = rm.is_served(ask)
 
-    rm.expect_when_due(
-        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-        ended,
-        seconds=limit,
-        since=before,
-    )
+    ends_when_due(rm, allocation, seconds=limit, since=before)

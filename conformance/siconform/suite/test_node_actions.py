@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.marks import requirement
-from siconform.protocol.handles import Application
+from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -35,6 +35,14 @@ def takes_equal_asks(rm: ResourceManager, app: Application, node: str) -> None:
         rm.expect(Allocated(rm.asks(app), node=node))
 
 
+def has_held_back(rm: ResourceManager, app: Application) -> Ask:
+    """Given: an ask that is not placed because the node is draining."""
+    ask = rm.asks(app)
+    with rm.precondition("a draining node takes no work"):
+        rm.expect_none(Allocated(ask))
+    return ask
+
+
 @requirement("SI-NODE-026")
 def test_a_draining_node_takes_no_work(rm: ResourceManager) -> None:
     node, app = rm.has_node(), rm.has_application()
@@ -56,9 +64,7 @@ def test_an_undrained_node_takes_work_again(rm: ResourceManager) -> None:
 
     for _ in range(2):
         rm.drains(node)
-        ask = rm.asks(app)
-        with rm.precondition("a draining node takes no work"):
-            rm.expect_none(Allocated(ask))
+        ask = has_held_back(rm, app)
         rm.undrains(node)
         rm.is_served(ask, node=node)
 
@@ -69,9 +75,7 @@ def test_one_undrain_is_enough_for_a_node_that_was_drained_twice(rm: ResourceMan
     takes_equal_asks(rm, app, node)
     for _ in range(2):
         rm.drains(node)
-    ask = rm.asks(app)
-    with rm.precondition("a draining node takes no work"):
-        rm.expect_none(Allocated(ask))
+    ask = has_held_back(rm, app)
 
     rm.undrains(node)
 
