@@ -88,6 +88,18 @@ def test_confirmation_may_cross_next_request() -> None:
     assert [row for row in crossed if row.ours and row.ours.by_rm and row.reference is None] == []
 
 
+@pytest.mark.parametrize("termination", ["PLACEHOLDER_REPLACED", "TIMEOUT"])
+def test_order_around_a_confirmation_is_not_a_difference(termination: str) -> None:
+    released = received(f"released ask-1 {termination}")
+    confirms, state = sent(f"release ask-1 {termination}"), received("updated app-1 Running")
+    allocated = received("allocated ask-2")
+
+    found = rows([released, confirms, state], [state, released, confirms, allocated])
+
+    assert [row.reference for row in found if row.is_first_difference] == [allocated]
+    assert [row.ours for row in found if row.reference == state] == [state]
+
+
 def test_probe_messages_are_not_a_difference() -> None:
     aside = sent("application app-9", aside=True)
     found = rows([aside, sent("ask ask-1")], [sent("ask ask-1"), sent("gang", aside=True)])
@@ -97,7 +109,8 @@ def test_probe_messages_are_not_a_difference() -> None:
 
 
 WORDS = st.sampled_from(["allocated ask-1", "allocated ask-2", "released ask-1", "updated app-1"])
-LINES = st.lists(st.one_of(WORDS.map(received), WORDS.map(sent)), max_size=8)
+CONFIRMATIONS = st.just("release ask-1 TIMEOUT")
+LINES = st.lists(st.one_of(WORDS.map(received), (WORDS | CONFIRMATIONS).map(sent)), max_size=8)
 
 
 @given(LINES, LINES)

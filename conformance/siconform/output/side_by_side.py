@@ -26,6 +26,10 @@ _DIVERGES: Final = "!"
 _NOTHING: Final = "-"
 _NAME: Final = re.compile(r"\b([a-z]+)-\d+\b|\b(root)(?:\.\w+)+")
 """Names that vary between runs of a test: node-1, ask-3, queues."""
+_CONFIRMATION: Final = re.compile(
+    r"release \S+ (TIMEOUT|PREEMPTED_BY_SCHEDULER|PLACEHOLDER_REPLACED)\b"
+)
+"""A request that the RM sends as soon as it receives a release, at any time within a turn."""
 
 Pair = tuple[Line | None, Line | None]
 """Lines of this target and of the reference."""
@@ -87,14 +91,18 @@ def _aligned(ours: Sequence[Line], its: Sequence[Line]) -> Iterator[Pair]:
 
 
 def _turns(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Split the pairs before each request of the RM that both have."""
+    """Split the pairs before each request of the test that both have."""
     turn: list[Pair] = []
     for one, other in pairs:
-        if one is not None and other is not None and one.by_rm and other.by_rm:
+        if one is not None and other is not None and _begins_turn(one) and _begins_turn(other):
             yield turn
             turn = []
         turn.append((one, other))
     yield turn
+
+
+def _begins_turn(line: Line) -> bool:
+    return line.by_rm and not _CONFIRMATION.match(line.message)
 
 
 def _paired_in_any_order(turn: list[Pair]) -> Iterator[Pair]:
