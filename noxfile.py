@@ -86,10 +86,10 @@ def installed(session: nox.Session, environment: str) -> Path:
     state = "\n".join((sys.version, str(folder), Path("pyproject.toml").read_text("utf-8")))
     if not stamp.is_file() or stamp.read_text("utf-8") != state:
         virtualenv = [sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(folder)]
-        session.run(*virtualenv, external=True)
+        session.run_install(*virtualenv, external=True)
         tools = nox.project.dependency_groups(PYPROJECT, *GROUPS[environment])
         pip = [str(folder / "bin" / "pip"), "install", "--quiet", "-e", ".", *tools]
-        session.run(*pip, external=True)
+        session.run_install(*pip, external=True)
         stamp.write_text(state, "utf-8")
     return folder / "bin"
 
