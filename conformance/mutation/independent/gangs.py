@@ -2,9 +2,9 @@
 
 from siwire.r2023_12 import si_pb2
 
-from mutation.independent.amounts import fits, plus, read
+from mutation.independent.amounts import fits, minus, plus, read
 from mutation.independent.lifecycle import end, has_ended, release_asks, request_release, settle
-from mutation.independent.placing import find_node, grant, usable
+from mutation.independent.placing import allowed, find_node, grant, usable
 from mutation.independent.state import Application, ApplicationState, Ask, Grant, RMState
 
 
@@ -24,11 +24,25 @@ def served_now(rm: RMState) -> set[Application]:
     return chosen
 
 
-def may_start(application: Application) -> bool:
-    """Return whether the queue has capacity for the whole gang, or the gang has started."""
+def may_start(rm: RMState, application: Application) -> bool:
+    """Return whether there is capacity for the whole gang, or the gang has started."""
     if application.complete or application.placeholders:
         return True
+    if rm.has("whole-gangs") and not fits_whole(rm, application):
+        return False
     return application.queue.has_capacity(read(application.request.placeholderAsk))
+
+
+def fits_whole(rm: RMState, application: Application) -> bool:
+    """Return whether nodes have room for all pending placeholders; first fit, largest first."""
+    free = {node.name: node.free for node in rm.nodes.values()}
+    pending = [ask for ask in application.pending if ask.placeholder for _ in range(ask.left)]
+    for ask in sorted(pending, key=lambda ask: -sum(ask.amount.values())):
+        chosen = next((n for n in allowed(rm, ask) if fits(ask.amount, free[n.name])), None)
+        if chosen is None:
+            return False
+        free[chosen.name] = minus(free[chosen.name], ask.amount)
+    return True
 
 
 def held_back(ask: Ask) -> bool:

@@ -13,7 +13,7 @@ def run(rm: RMState) -> None:
         application = ask.application
         if not _may_run(application) or gangs.held_back(ask):
             continue
-        if ask.placeholder and not (application in served_now and gangs.may_start(application)):
+        if ask.placeholder and not (application in served_now and gangs.may_start(rm, application)):
             continue
         while ask.left > 0 and _serve_one(rm, ask):
             settle(rm, application)

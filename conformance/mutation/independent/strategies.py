@@ -58,6 +58,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
         "fair-by-default": Strategy("Queues are FAIR unless their configuration says otherwise."),
         "fails": Strategy("A gang that timed out ends as failed instead of killed."),
         "merged": Strategy("One message carries all pending items, in no particular order."),
+        "whole-gangs": Strategy("A gang gets placeholders only when nodes have room for all."),
     }
 )
 

@@ -72,6 +72,7 @@ class ProbedBehaviour:
     serves_several_allocations: bool | None = None  # for one ask
     enforces_quotas: bool | None = None  # the maximum of a queue
     counts_foreign_allocations: bool | None = None  # as used capacity of their node
+    allocates_gangs_whole: bool | None = None  # no placeholder before all of the gang fit
     accepted_gang_style: str | None = None  # a spelling the target accepts for gangs
     gang_styles: dict[str, str] = field(default_factory=dict)  # spellings of soft and hard
     waiting_states: tuple[str, ...] | None = None  # names of the state waiting; (): not reported
@@ -102,6 +103,7 @@ class ProbedBehaviour:
                 "gets several",
                 "gets one",
             ),
+            "placeholders": (self.allocates_gangs_whole, "when the whole gang fits", "one by one"),
             "the quota of a queue": (self.enforces_quotas, "enforced", "not enforced"),
             "a foreign allocation": (
                 self.counts_foreign_allocations,

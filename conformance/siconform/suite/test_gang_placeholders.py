@@ -366,8 +366,7 @@ def test_a_pending_placeholder_ask_is_withdrawn_even_if_others_are_allocated(
     rm.has_node(memory=4, vcore=0)  # enough memory for all, but no vcore
     gang = rm.has_gang(members=3, memory=2)
     asks = rm.asks_placeholders(gang)
-    with rm.precondition("the placeholder that fits is allocated"):
-        allocated = rm.expect(Allocated(application=gang))
+    [allocated] = rm.has_some_placeholders(gang, asks, 1)
     withdrawn, kept = (ask for ask in asks if ask != allocated.key)
     rm.is_pending(withdrawn)
 

@@ -1,7 +1,7 @@
 """Gang timeouts: gangs that wait for their last placeholder or have finished."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from math import inf
 from typing import Final, Unpack
@@ -35,6 +35,7 @@ SHORT_LIMIT: Final = 1.5
 """Seconds an application sets as its timeout: enough for a few requests and answers."""
 
 _ENDED: Final = "the gang may have ended meanwhile"
+_ONLY_WHOLE: Final = "the target allocates placeholders only when the whole gang fits"
 _TOO_SHORT: Final = "the target does not offer a placeholder timeout that is long enough"
 
 
@@ -99,9 +100,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         gang = self.has_gang(application, members=members, memory=memory, **options)
         since = self.now()
         asks = self.asks_placeholders(gang)
-        with precondition("the placeholders that fit are allocated"):
-            anyone = [Allocated(ask) for ask in asks]
-            placeholders = tuple(self.expect_one_of(*anyone) for _ in asks[1:])
+        placeholders = self.has_some_placeholders(gang, asks, members - 1)
         keys = {placeholder.key for placeholder in placeholders}
         pending = next(ask for ask in asks if ask not in keys)
         self.is_pending(pending)
@@ -116,11 +115,46 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         self.has_node(memory=2, vcore=0)  # enough memory for both, but no vcore
         since = self.now()
         asks = [self.asks_placeholder(gang, group=group) for group in (TASK_GROUP, ANOTHER_GROUP)]
-        with precondition("the placeholder that fits is allocated"):
-            placeholder = self.expect(Allocated(application=gang))
+        [placeholder] = self.has_some_placeholders(gang, asks, 1)
         pending = next(ask for ask in asks if ask != placeholder.key)
         self.is_pending(pending)
         return PartialGang(gang, (placeholder,), pending, since)
+
+    def has_some_placeholders(
+        self, gang: Gang, asks: Sequence[Ask], number: int
+    ) -> tuple[Allocated, ...]:
+        """Given: so many placeholders of a gang, the others of which fit nowhere.
+
+        NotOffered if the scheduler allocates placeholders only when the whole gang fits.
+        """
+        anyone = [Allocated(ask) for ask in asks]
+        with precondition("the placeholders that fit are allocated"), self.unless_whole(gang):
+            return tuple(self.expect_one_of(*anyone) for _ in range(number))
+
+    @contextmanager
+    def unless_whole(self, gang: Gang) -> Iterator[None]:
+        """Turn a failure into NotOffered if the scheduler allocates only whole gangs."""
+        if self.observed.allocates_gangs_whole:
+            raise NotOffered(_ONLY_WHOLE)
+        try:
+            yield
+        except ConformanceFailure:
+            self.removes_application(gang)
+            if self._allocates_gangs_whole():
+                raise NotOffered(_ONLY_WHOLE) from None
+            raise
+
+    def _allocates_gangs_whole(self) -> bool:
+        """Return whether a gang gets all its placeholders at once, when the last one fits."""
+        with self.aside():
+            self.has_node(memory=7)  # more than another test's gang leaves free
+            asks = self.asks_placeholders(self.has_gang(members=2, memory=7))
+            anyone = [Allocated(ask) for ask in asks]
+            if self.receive_if_any(*anyone) is None:
+                self.has_node(memory=7)
+                with suppress(ConformanceFailure):
+                    self.observed.allocates_gangs_whole = all(map(self.expect, anyone))
+        return bool(self.observed.allocates_gangs_whole)
 
     def ignores_early_asks(self) -> bool:
         """Return whether a real ask is lost if placeholders are pending when it is sent (C-26).
