@@ -65,6 +65,7 @@ def test_named_target_has_timers() -> None:
         ((), UNKNOWN),
         (("--placeholder-timeout", "2.5"), Timers(placeholder=2.5)),
         (("--placeholder-timeout", "application"), Timers(None, True)),  # noqa: FBT003  # a record
+        (("--placeholder-timeout", "application,9"), Timers(9.0, True)),  # noqa: FBT003  # a record
         (
             ("--waiting-timeout", "3", "--connection-loss-timeout", "4"),
             Timers(waiting_to_completed=3.0, connection_loss=4.0),

@@ -189,8 +189,8 @@ OPTIONS: Final = (
     Option("--time-scale", "FACTOR", "Multiply every deadline, for slow schedulers (default: 1.0)",
         kind=kinds.SECONDS),
     Option("--placeholder-timeout", "SECONDS", "Placeholder timeout of the scheduler, if known; "
-        f'"{FROM_APPLICATION}" if an application\'s execution timeout sets it', kind=kinds.TIMER,
-        key="target.timers.placeholder"),
+        f'"{FROM_APPLICATION}" or "{FROM_APPLICATION},SECONDS" if an application can set it',
+        kind=kinds.TIMER, key="target.timers.placeholder"),
     Option("--waiting-timeout", "SECONDS",
         "Time until the scheduler completes an application without allocations, if known",
         kind=kinds.SECONDS, key="target.timers.waiting"),

@@ -82,8 +82,12 @@ def _number_or_zero(text: str) -> float:
     return 0.0 if text.strip() == "0" else _number(text)
 
 
-def _timer_or_application(text: str) -> float | str:
-    return text if text == FROM_APPLICATION else _number(text, f' or "{FROM_APPLICATION}"')
+def _placeholder_timer(text: str) -> tuple[float | None, bool]:
+    """Return the scheduler's own timeout, and whether an application's takes precedence."""
+    first, comma, own = text.partition(",")
+    if first != FROM_APPLICATION:
+        return _number(text, f' or "{FROM_APPLICATION}"'), False
+    return (_number(own) if comma else None), True
 
 
 def _whole_number(text: str) -> int:
@@ -206,9 +210,14 @@ SECONDS: Final = Kind(_number, (float,), {"exclusiveMinimum": 0})
 SECONDS_OR_ZERO: Final = Kind(_number_or_zero, (float,), {"minimum": 0})
 WHOLE_NUMBER: Final = Kind(_whole_number, (int,), {"minimum": 0})
 TIMER: Final = Kind(
-    _timer_or_application,
+    _placeholder_timer,
     (float, str),
-    {"anyOf": [{"exclusiveMinimum": 0, "type": "number"}, {"const": FROM_APPLICATION}]},
+    {
+        "anyOf": [
+            {"exclusiveMinimum": 0, "type": "number"},
+            {"type": "string", "pattern": rf"^{FROM_APPLICATION}(,[0-9.]+)?$"},
+        ]
+    },
     _offering(FROM_APPLICATION),
 )
 COMMAND: Final = Kind(types=(str, list), joined=_command)

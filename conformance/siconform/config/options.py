@@ -39,7 +39,7 @@ from siconform.config.option_list import (
     TARGETS,
     WAIT,
 )
-from siconform.config.option_values import FROM_APPLICATION, NONE, BadOption
+from siconform.config.option_values import NONE, BadOption
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
 from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
@@ -293,10 +293,9 @@ def _chosen(
 
 
 def _timers(read: Callable[[str], Any]) -> Timers:
-    placeholder = read("--placeholder-timeout")
-    from_application = placeholder == FROM_APPLICATION
+    own, from_application = read("--placeholder-timeout") or (None, False)
     return Timers(
-        None if from_application else placeholder,
+        own,
         from_application,
         read("--waiting-timeout"),
         read("--connection-loss-timeout"),
