@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import wait_for
+from patience import patient, wait_for
 
 pytestmark = pytest.mark.end_to_end
 
@@ -22,7 +22,7 @@ LIMIT = 120.0  # seconds for a run of two tests on a slow machine
 def siconform(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, "-P", "-m", "siconform", *words],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(LIMIT),
     )  # fmt: skip
 
 
