@@ -245,7 +245,9 @@ def test_recorded_run_is_checked(tmp_path: Path, trace: Path) -> None:
         words = ("record", "--listen", "127.0.0.1:0", "--to", to, "--output", str(trace))
         with started("siconform", *words) as recording:
             address = first_line(recording).split()[2].rstrip(",")
-            with started("siconform", "check", "--target", address, cwd=tmp_path) as tested:
+            with started(
+                "siconform", "check", "--target", address, "--time-scale", "5", cwd=tmp_path
+            ) as tested:
                 tested.wait(patient(120))
             wait_for(lambda: '"says":"cancels the ' in trace.read_text("utf-8"))
             recording.send_signal(signal.SIGINT)
