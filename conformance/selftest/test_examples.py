@@ -59,7 +59,7 @@ def test_example_conforms_in_nodes(example: list[str], tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        timeout=patient(100),
+        timeout=patient(),
         check=False,
     )
 

@@ -201,7 +201,7 @@ def test_pipe_shows_failures_as_lines(suite: Path) -> None:
         if line.startswith(FAIL):
             break
     (suite / "go-on").touch()
-    rest, _ = process.communicate(timeout=patient(60))
+    rest, _ = process.communicate(timeout=patient())
 
     assert before[-1].startswith(f"{FAIL}  SI-NODE-004  MUST   accepted")
     assert "CONFORMANT" not in "".join(before)

@@ -248,7 +248,7 @@ def test_recorded_run_is_checked(tmp_path: Path, trace: Path) -> None:
             with started(
                 "siconform", "check", "--target", address, "--time-scale", "5", cwd=tmp_path
             ) as tested:
-                tested.wait(patient(120))
+                tested.wait(patient())
             wait_for(lambda: '"says":"cancels the ' in trace.read_text("utf-8"))
             recording.send_signal(signal.SIGINT)
             written, _ = recording.communicate(timeout=patient())
