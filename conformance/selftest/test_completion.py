@@ -80,7 +80,7 @@ def test_shell_completion_end_to_end() -> None:
         env={**os.environ, **asks},
         capture_output=True,
         text=True,
-        timeout=patient(30),
+        timeout=patient(),
         check=True,
     )
 

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from siconform.policy import ExitCode
 pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(400)]
 
 FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')}"
+LISTENS = re.compile(r"Scheduler at: +tcp://(\S+)\n")
 SEEDS = 4
 EXPLORE = (
     *("--seeds", str(SEEDS), "--seed", "1", "--histories", "40", "--steps", "6", "--time", "8"),
@@ -45,14 +45,11 @@ def started(*words: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Dask scheduler."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
     log = tmp_path_factory.mktemp("scheduler") / "log"
-    words = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", port)
+    words = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0")
     with started(*words, "--no-dashboard", log=log):
-        wait_for(lambda: "Scheduler at" in log.read_text(), 60)
-        yield f"127.0.0.1:{port}"
+        wait_for(lambda: LISTENS.search(log.read_text()) is not None)
+        yield LISTENS.findall(log.read_text())[0]
 
 
 @contextmanager
@@ -65,7 +62,7 @@ def workers(scheduler: str, folder: Path, count: int) -> Iterator[list[psutil.Pr
             words = ("distributed.cli.dask_worker", scheduler, "--no-nanny", "--no-dashboard")
             more = ("--nthreads", "1", "--local-directory", str(folder))
             processes.append(stack.enter_context(started(*words, *more, log=log)))
-            wait_for(lambda log=log: "Registered to" in log.read_text(), 60)  # type: ignore[misc]
+            wait_for(lambda log=log: "Registered to" in log.read_text())  # type: ignore[misc]
         yield [psutil.Process(process.pid) for process in processes]
 
 
@@ -81,7 +78,7 @@ def explore(scheduler: str, folder: Path) -> "subprocess.Popen[str]":
 
 def test_killed_worker_loses_no_seed(scheduler: str, tmp_path: Path) -> None:
     with workers(scheduler, tmp_path, 2) as (first, _), explore(scheduler, tmp_path) as exploring:
-        wait_for(lambda: len(first.children(recursive=True)) > 1, 60)  # it has a target
+        wait_for(lambda: len(first.children(recursive=True)) > 1)  # it has a target
         orphans = first.children(recursive=True)
         first.kill()
         output, _ = exploring.communicate(timeout=patient(300))
@@ -91,18 +88,18 @@ def test_killed_worker_loses_no_seed(scheduler: str, tmp_path: Path) -> None:
     assert "begun again" in output
     assert "nodes are not overfilled" in output
     assert (tmp_path / "build/exploring/histories/nodes_are_not_overfilled.jsonl").exists()
-    wait_for(lambda: not any(orphan.is_running() for orphan in orphans), 20)
+    wait_for(lambda: not any(orphan.is_running() for orphan in orphans))
 
 
 def test_interrupted_command_reports_and_cancels(scheduler: str, tmp_path: Path) -> None:
     with workers(scheduler, tmp_path, 1) as (only,), explore(scheduler, tmp_path) as exploring:
-        wait_for(lambda: len(only.children(recursive=True)) > 1, 60)
+        wait_for(lambda: len(only.children(recursive=True)) > 1)
         os.kill(exploring.pid, signal.SIGINT)
-        output, _ = exploring.communicate(timeout=patient(30))
+        output, _ = exploring.communicate(timeout=patient())
 
         assert exploring.returncode == ExitCode.INTERRUPTED
         assert re.search(r"interrupted \(SIGINT\): (nothing was tested|\d of 4 seeds done)", output)
-        wait_for(lambda: not only.children(recursive=True), 30)
+        wait_for(lambda: not only.children(recursive=True))
 
 
 def test_scheduler_without_workers_is_refused(scheduler: str, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_started_target_dies(conformance: Run, pytester: pytest.Pytester, end: s
         "sys.exit('out of memory')\n"
     )
     outcome = conformance(
-        dies(end), "--target-command", f"{sys.executable} {program}", target=False
+        dies("alive", end), "--target-command", f"{sys.executable} {program}", target=False
     )
 
     assert outcome.verdict("SI-NODE-004") == "could-not-run"
@@ -54,7 +54,7 @@ def test_target_dies_and_its_launcher_survives(
         "time.sleep(60)\n"
     )
     outcome = conformance(
-        dies(end), "--target-command", f"{sys.executable} {program}", target=False
+        dies("listens", end), "--target-command", f"{sys.executable} {program}", target=False
     )
 
     assert outcome.verdict("SI-NODE-004") == "could-not-run"
@@ -115,7 +115,8 @@ def test_it(target):
 """
 
 
-def dies(end: str) -> str:
+def dies(until_not: str, end: str) -> str:
+    """Return a test that ends in this way once the target is not alive, or does not listen."""
     return (
         '@requirement("SI-NODE-004")\n'
         "def test_it(target):\n"
@@ -124,7 +125,7 @@ def dies(end: str) -> str:
         "    with socket.create_connection((host, int(port))) as there:\n"
         "        there.sendall(b'die')\n"
         "        there.recv(1)\n"
-        "    time.sleep(0.5)\n"
+        f"    while target.{until_not}(): time.sleep(0.02)\n"
         f"    {end}\n"
     )
 

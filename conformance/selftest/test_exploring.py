@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from hypothesis.errors import FlakyStrategyDefinition
+from patience import patient
 from siconform.cli import main
 from siconform.expecting.deadlines import Deadlines
 from siconform.exploring import exploration as exploration_module
@@ -32,14 +34,15 @@ BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # takes six on an idle ma
 LEAST = len(("node", "application", "ask", "ask"))  # to overfill a node
 SPARE = 3  # overrun of a slow machine at the time limit
 FAST = 0.1  # time scale: this scheduler answers at once or never
+DEADLINES = replace(Deadlines().scaled(FAST), connect=5.0, register=10.0)
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """A session with a scheduler that allocates every ask on the newest node."""
-    launch = Launch.of("careless", FAULTY, 10.0)
+    launch = Launch.of("careless", FAULTY, patient(30.0))
     target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path_factory.mktemp("target") / "log")
-    session = Session(target, Deadlines().scaled(FAST), "exploring")
+    session = Session(target, DEADLINES, "exploring")
     yield session
     session.discard()
     target.stop()
@@ -128,7 +131,7 @@ def test_zero_budget_is_not_a_failure(session: Session) -> None:
 
 
 def test_expired_budget_is_not_a_failure(session: Session) -> None:
-    session.deadlines = Deadlines().scaled(FAST)
+    session.deadlines = DEADLINES
     exploration = Exploration(session, Budget(histories=1000, steps=2, seconds=0.5), number=1)
 
     exploration.explores()

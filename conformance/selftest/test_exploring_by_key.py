@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from patience import patient
 from selftest.monitor_cases.by_key import end, ended, foreign, new, reported, update
 from selftest.sample_histories import APP, ASK, DECOMMISSION, NODE, REMOVAL, Part, by_key
 from siconform.expecting.deadlines import Deadlines
@@ -34,10 +35,11 @@ REJECTED = AllocationRejected("k", "a", "no")
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """A session with a scheduler that allocates a key once per message."""
-    launch = Launch.of("careless", FAULTY, 10.0)
+    launch = Launch.of("careless", FAULTY, patient(30.0))
     revision = find_revision("2024-10")
     target = ProcessTarget(launch, revision, 1.0, tmp_path_factory.mktemp("target") / "log")
-    session = Session(target, Deadlines().scaled(FAST), "exploring")
+    deadlines = replace(Deadlines().scaled(FAST), connect=5.0, register=10.0)
+    session = Session(target, deadlines, "exploring")
     yield session
     session.discard()
     target.stop()

@@ -25,7 +25,7 @@ def evaluated(
         [*command, "--results", str(results), *options, TEST],
         capture_output=True,
         text=True,
-        timeout=patient(100),
+        timeout=patient(),
         check=False,
     )
     return done, json.loads((results / "results.json").read_text("utf-8"))

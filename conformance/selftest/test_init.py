@@ -167,7 +167,7 @@ def test_run_uses_the_file(folder: Path) -> None:
 
     done = subprocess.run(  # ourselves
         [sys.executable, "-m", "siconform", "run", "SI-REG-001"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(60),
+        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(),
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr

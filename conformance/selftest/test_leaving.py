@@ -95,7 +95,7 @@ def test_silent_scheduler_ends_run_in_bounded_time(command: Any, tmp_path: Path)
 
     with scheduler(silent, workers=50) as address:
         process = command("--target", address, "--time-scale", "0.2")
-        received, _ = process.communicate(timeout=patient(100))
+        received, _ = process.communicate(timeout=patient(200))
 
     assert process.returncode == 12, received
     assert "did not answer RegisterResourceManager" in received

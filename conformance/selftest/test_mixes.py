@@ -58,7 +58,7 @@ def test_mix_command_has_strategies() -> None:
 def test_nonconformant_mix_lists_failed_musts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick = ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.1")
+    quick = ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.5")
     monkeypatch.setattr(mixes, "SMALL", {"by_key": Rejecting("by_key", {}, (), "2024-10")})
     monkeypatch.setattr(mixes, "_FOLDER", tmp_path)
     monkeypatch.setattr(mixes, "_WORKERS", quick)

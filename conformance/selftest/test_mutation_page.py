@@ -78,7 +78,7 @@ def test_proxy_rejects_other_revision() -> None:
     proxy = [sys.executable, "-P", "-m", "mutation.proxy", "drain-ignored", "--revision", "2021-02"]
 
     done = subprocess.run(  # noqa: S603  # ourselves
-        proxy, capture_output=True, text=True, check=False, timeout=patient(60)
+        proxy, capture_output=True, text=True, check=False, timeout=patient()
     )
 
     assert done.returncode == 2
@@ -230,7 +230,7 @@ def test_mutant_is_killed(name: str, requirement: str, verdict: str, tmp_path: P
     subprocess.run(  # noqa: S603  # ourselves
         [*run, "-k", requirement, "--no-reference", "--results", str(results)],
         check=False,
-        timeout=patient(100),
+        timeout=patient(),
     )
 
     read = json.loads((results / "results.json").read_text("utf-8"))

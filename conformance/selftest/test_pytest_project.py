@@ -65,7 +65,7 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:
-    return project.runpytest_subprocess("-p", "no:cacheprovider", *options, timeout=patient(90))
+    return project.runpytest_subprocess("-p", "no:cacheprovider", *options, timeout=patient())
 
 
 def results(project: pytest.Pytester) -> dict[str, Any]:

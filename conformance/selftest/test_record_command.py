@@ -62,7 +62,7 @@ def test_signal_ends_the_record(tmp_path: Path, number: signal.Signals) -> None:
         assert recording.stdout is not None
         assert recording.stdout.readline().startswith("listening on 127.0.0.1:")
         recording.send_signal(number)
-        written, _ = recording.communicate(timeout=patient(10))
+        written, _ = recording.communicate(timeout=patient())
 
     assert recording.returncode == 0
     assert written.endswith("1 lines written to trace/\n")

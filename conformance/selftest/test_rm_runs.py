@@ -22,10 +22,10 @@ from siconform.recording.history import History
 from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 connection = Connection(sys.argv[1], DEFAULT_REVISION, "small", History())
-connection.connects(5.0)
-connection.registers(Registration("small", "1", "", ""), 5.0)
+connection.connects(60.0)
+connection.registers(Registration("small", "1", "", ""), 60.0)
 connection.opens_all()
-time.sleep(60)
+time.sleep(600)
 """
 
 

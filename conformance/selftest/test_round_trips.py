@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import wait_for
+from patience import patient, wait_for
 
 pytestmark = pytest.mark.end_to_end
 
 FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')}"
 TWO_TESTS = "test_an_ask_with_a_negative_amount_is_rejected or two_applications_do_not_get"
 RECEIVED = "SI-ASK-011"
-LIMIT = 120.0  # seconds for a run of two tests on a slow machine
 
 
 def siconform(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, "-P", "-m", "siconform", *words],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(),
     )  # fmt: skip
 
 
@@ -105,7 +104,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [sys.executable, *words], cwd=folder, stdout=log, stderr=log
         )
     try:
-        wait_for((folder / "out" / "logs" / "target-gw0.log").exists, LIMIT)
+        wait_for((folder / "out" / "logs" / "target-gw0.log").exists)
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()

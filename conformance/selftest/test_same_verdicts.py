@@ -1,5 +1,7 @@
 """Verdicts do not depend on test order; `nox -s same-verdicts` compares the whole suite."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 from mutation import same_verdicts
@@ -8,6 +10,12 @@ from siconform.reporting.record import Record, RequirementRecord
 from siconform.verdicts import Verdict
 
 pytestmark = pytest.mark.end_to_end
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the results apart from those of ``nox -s same-verdicts`` and of other tests."""
+    monkeypatch.setattr(same_verdicts, "_FOLDER", tmp_path)
 
 
 def record(**verdicts: Verdict) -> Record:

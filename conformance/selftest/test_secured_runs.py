@@ -14,7 +14,6 @@ from .certificates import HERE, Authority
 pytestmark = pytest.mark.end_to_end
 
 _SERVE: Final = [sys.executable, "-P", "-m", "sireference", "serve", "--listen", "{address}"]
-_LIMIT: Final = 100  # seconds
 _SECRET: Final = "hush-hush"  # noqa: S105  # of this test
 
 
@@ -42,7 +41,7 @@ def evaluated(folder: Path, results: str, *options: str) -> dict[str, Any]:
     words = ["siconform", "run", "CONN", "--level", "MUST", "--results", results, "-n", "2"]
     done = subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, "-P", "-m", *words, *options],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(_LIMIT),
+        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     received: dict[str, Any] = json.loads((folder / results / "results.json").read_text("utf-8"))

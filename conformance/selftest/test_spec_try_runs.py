@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from patience import patient
 from siconform.cli import main
 from siconform.reporting.record import read_results
 from siconform.reporting.stored import RecordError
@@ -162,7 +163,7 @@ def test_target_of_other_revision_cannot_be_tried(trying: Try, tmp_path: Path) -
         "port = server.add_insecure_port('127.0.0.1:0')\nserver.start()\n"
         "print(f'listening on 127.0.0.1:{port}', flush=True)\ntime.sleep(300)\n"
     )
-    with programs(tmp_path, 20.0) as start:
+    with programs(tmp_path, patient(20.0)) as start:
         address = start(program).address
 
         done = trying(only="SI-NODE-002", options=["--target", address])

@@ -120,7 +120,7 @@ def test_lines_of_grpc_do_not_precede_the_sentence(
             capture_output=True,
             text=True,
             check=False,
-            timeout=patient(60),
+            timeout=patient(),
         )
 
     assert done.returncode == 12
@@ -171,7 +171,7 @@ def test_messages_fit_terminal(tmp_path: Path, closed_address: str) -> None:
     done = subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, *words],
         stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=tmp_path, check=False,
-        env={**plain, "TERM": "xterm"}, timeout=patient(60),
+        env={**plain, "TERM": "xterm"}, timeout=patient(),
     )  # fmt: skip
     os.close(theirs)
     lines = _all(ours).decode().splitlines()
