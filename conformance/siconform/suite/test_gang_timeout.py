@@ -279,6 +279,21 @@ def test_a_real_ask_that_comes_while_a_gang_of_style_soft_times_out_is_not_lost(
     rm.is_served(real, placeholder=False)
 
 
+@requirement("SI-GANG-035")
+def test_a_placeholder_asked_for_after_a_gang_of_style_soft_timed_out_is_not_lost(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.synchronise_all()  # no longer: an empty application soon ends
+
+    late = rm.asks_placeholder(partial.gang)
+
+    rm.expect_one_of(
+        Allocated(late), AskRejected(late), AskReleased(late), *rm.ends_otherwise(late)
+    )
+
+
 @requirement("SI-GANG-036")
 def test_a_style_of_another_spelling_gets_a_default(rm: ResourceManager) -> None:
     limit = rm.short_limit()
