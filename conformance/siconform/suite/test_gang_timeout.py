@@ -88,6 +88,22 @@ def test_the_timeout_of_a_removed_gang_is_not_that_of_the_next_gang_of_its_id(
     rm.expect_when_due(*expiry, seconds=limit.seconds, since=partial.since)
 
 
+@requirement("SI-GANG-031")
+def test_a_placeholder_ask_sent_again_does_not_restart_the_timeout(rm: ResourceManager) -> None:
+    limit = rm.short_limit(3.0)  # half of it exceeds the resolution of a timer
+    partial = rm.has_partial_gang(style=HARD, limit=limit)
+    rm.stays_quiet(window=min(limit.seconds / 2, _CLEARLY))
+
+    before = rm.now()
+    rm.has_asked_again(partial.pending, priority=1)
+
+    rm.expect_between(
+        *expiry_of(partial.gang),
+        earliest=partial.since + limit.seconds,
+        latest=before + limit.seconds,
+    )
+
+
 @of_each_style
 @requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:
