@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sireference.core import application_lifecycle, applications, recovery
+from sireference.core import application_lifecycle, applications, asks, recovery, updates
 from sireference.core.model import Effect, Register
 from sireference.core.registration import ResourceManagers
 from sireference.core.state.application import Application
@@ -239,3 +239,40 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(application_lifecycle.execution_timeout, execution_timeout)
     patch.instead_of(application_lifecycle.withdraw, withdraw)
+
+
+def _restarts(partition: Partition, application: Application, now: float) -> None:
+    """Let the execution timeout of an application begin again."""
+    application.stop_execution_timer()
+    application_lifecycle.enter(partition, application, now)
+
+
+@mutant(
+    "update-restarts-the-execution-timeout",
+    "The update of a live allocation restarts the execution timeout of its application.",
+    breaks=("SI-APP-012",),
+)
+@instead_of(updates.change)
+def _(
+    patch: Patch, original: Original, partition: Partition, live: Any, ask: Any, *rest: Any
+) -> list[Effect]:
+    if live.application.execution_timer is not None:
+        patch.fires()
+        _restarts(partition, live.application, rest[0])
+    return original(partition, live, ask, *rest)
+
+
+@mutant(
+    "replaced-ask-restarts-the-execution-timeout",
+    "A pending ask that comes again restarts the execution timeout of its application.",
+    breaks=("SI-APP-012",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        application = partition.applications.get(ask.application_id)
+        is_again = application is not None and ask.key in application.pending
+        if is_again and application.execution_timer is not None:
+            patch.fires()
+            _restarts(partition, application, now)
+    return original(rm, ask, now)

@@ -197,6 +197,19 @@ def _(patch: Patch) -> None:
     patch.instead_of(PendingAsk.order, order)
 
 
+@mutant(
+    "real-asks-of-a-gang-in-their-order",
+    "Real asks of a task group replace its placeholders in the order in which they came.",
+    breaks=("SI-ASK-012",),
+)
+@instead_of(PendingAsk.order)
+def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Order:
+    if pending.ask.is_placeholder or not pending.ask.task_group:
+        return original(pending)
+    patch.fires()
+    return Order(0, pending.number)
+
+
 def _loses(patch: Patch, **lost: Any) -> None:
     """Serve a pending ask that comes again with these values instead of its own."""
 

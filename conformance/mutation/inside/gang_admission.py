@@ -113,6 +113,22 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "placeholder-ask-again-restarts-the-timeout",
+    "A pending placeholder ask that comes again restarts the timeout of its gang.",
+    breaks=("SI-GANG-031",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        application = partition.applications.get(ask.application_id)
+        gang = partition.gangs.get(application)
+        if gang is not None and gang.timer is not None and ask.key in application.pending:
+            patch.fires()
+            gang.stop_timer()
+    return original(rm, ask, now)
+
+
+@mutant(
     "gang-time-from-submission",
     "The timer of a gang starts with its submission.",
     breaks=("SI-GANG-031",),

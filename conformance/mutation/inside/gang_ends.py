@@ -6,6 +6,7 @@ from typing import Any
 from sireference.core import application_lifecycle, asks, nodes
 from sireference.core.gang import completion, timeout
 from sireference.core.model import Effect
+from sireference.core.state.application import Application
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
 
@@ -125,3 +126,30 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(nodes.decommission, decommission)
     patch.instead_of(application_lifecycle.settle, settle)
+
+
+@mutant(
+    "late-placeholder-asks-vanish",
+    "After its timeout further placeholder asks of a gang of style soft are ignored.",
+    breaks=("SI-GANG-035",),
+)
+def _(patch: Patch) -> None:
+    resumed: set[Application] = set()
+
+    def expire(
+        original: Original, partition: Partition, application: Application, now: float
+    ) -> list[Effect]:
+        effects = original(partition, application, now)
+        if application.state is ApplicationState.RESUMING:
+            resumed.add(application)
+        return effects
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        there = (one.applications.get(ask.application_id) for one in rm.partitions.values())
+        if ask.is_placeholder and any(one in resumed for one in there):
+            patch.fires()
+            return []
+        return original(rm, ask, now)
+
+    patch.quietly().instead_of(timeout.expire, expire)
+    patch.instead_of(asks.add, add)

@@ -12,7 +12,7 @@ from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
-from sireference.core.states import NodeAction, NodeState, TerminationType
+from sireference.core.states import AskTrigger, NodeAction, NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -470,3 +470,20 @@ def _(patch: Patch) -> None:
         return original(partition, node, info, now)
 
     patch.instead_of(nodes.change, change)
+
+
+@mutant(
+    "asks-that-require-a-node-go-with-it",
+    "A pending ask that requires a node is dropped when the node is decommissioned.",
+    breaks=("SI-NODE-034",),
+)
+@instead_of(nodes.decommission)
+def _(
+    patch: Patch, original: Original, partition: Partition, node: Node, now: float
+) -> list[Effect]:
+    for application in list(partition.applications.values()):
+        for pending in tuple(application.pending.values()):
+            if pending.ask.required_node == node.node_id:
+                patch.fires()
+                partition.asks.drop(pending, AskTrigger.WITHDRAWN)
+    return original(partition, node, now)

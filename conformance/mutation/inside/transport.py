@@ -9,6 +9,7 @@ import grpc
 from google.protobuf.unknown_fields import UnknownFieldSet
 from sireference.configuration.problems import ConfigurationError
 from sireference.shell.callback_table import CallbackTable
+from sireference.shell.outbox import Outbox
 from sireference.shell.server import Server
 from sireference.shell.service import SchedulerService
 from sireference.shell.streams import OpenStream, StreamTable
@@ -190,3 +191,30 @@ def _(patch: Patch) -> None:
             pass
 
     _also_serves(patch, serves)
+
+
+@mutant(
+    "last-message-repeated-on-a-reopened-stream",
+    "When a stream is opened again, the last message of the one before is sent again.",
+    breaks=("SI-ALLOC-008",),
+)
+def _(patch: Patch) -> None:
+    last: dict[Outbox, bytes] = {}
+    of_rm: dict[tuple[str, str], Outbox] = {}
+
+    def written(original: Callable[..., None], outbox: Outbox, message: bytes) -> None:
+        original(outbox, message)
+        last[outbox] = message
+
+    def bind(
+        original: Callable[..., None], table: StreamTable, stream: OpenStream, rm_id: str
+    ) -> None:
+        original(table, stream, rm_id)
+        earlier = of_rm.get((rm_id, stream.method))
+        of_rm[rm_id, stream.method] = stream.outbox
+        if earlier in last:
+            patch.fires()
+            stream.put([last[earlier]])
+
+    patch.quietly().instead_of(Outbox.written, written)
+    patch.instead_of(StreamTable.bind, bind)

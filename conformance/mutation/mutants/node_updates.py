@@ -7,6 +7,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 from siwire.r2021_02 import si_pb2 as si_2021_02
 
+from mutation.lists import NODES
 from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, keep, mutant, row
 
@@ -38,6 +39,14 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
         update.attributes.update(duplicate.attributes or {"siconform": "wiped"})
 
     _with_each_duplicate(request, wire, change)
+
+
+_row(
+    "updated-amounts-lose-their-sign",
+    "An update to an amount below zero gives the node as much above zero.",
+    NODES.where(lambda node: node.action == Action.UPDATE).amounts("schedulableResource", abs),
+    breaks=("SI-NODE-018",),
+)
 
 
 @_mutant(

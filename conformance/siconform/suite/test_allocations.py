@@ -17,6 +17,7 @@ from siconform.protocol.notifications import (
     PreemptionPolicy,
     Released,
     Termination,
+    UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
@@ -288,6 +289,23 @@ def test_an_allocation_is_announced_once(rm: ResourceManager) -> None:
     rm.releases(rm.has_allocation(app))
 
     rm.expect_none(*(Allocated(identity=one.identity) for one in allocations))
+
+
+@requirement("SI-ALLOC-008")
+def test_an_allocation_is_not_announced_again_on_another_stream(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
+    node = rm.has_node()
+    app = rm.has_application()
+    allocation = rm.has_allocation(app)
+
+    rm.replaces_its_stream(UpdateKind.ALLOCATIONS)
+
+    rm.expect_none(Allocated(identity=allocation.identity))
+    with rm.control("what comes next is announced there"):
+        rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-ALLOC-009")

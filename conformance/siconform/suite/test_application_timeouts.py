@@ -78,6 +78,54 @@ def test_what_an_application_asked_for_is_not_placed_once_its_time_is_over(
     rm.expect_none(Allocated(waiting))
 
 
+def ends_as_if_nothing_came(
+    rm: ResourceManager, held: Allocated, limit: float, *, since: float, before: float
+) -> None:
+    """Then: the time of its application is over before one that began at ``before`` is."""
+    rm.expect_between(
+        Released(identity=held.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(held.application, state=OVER),
+        earliest=since + limit,
+        latest=before + limit,
+    )
+
+
+@requirement("SI-APP-012")
+def test_an_updated_allocation_does_not_prolong_the_time_of_its_application(
+    rm: ResourceManager,
+) -> None:
+    rm.has_updates_of_allocations()
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(6.0)  # half of it exceeds the resolution of a timer
+    since = rm.now()
+    app = rm.has_application(timeout_ms=round(1000 * limit))
+    allocation = rm.has_allocation(app)
+    rm.stays_quiet(window=limit / 2)
+
+    before = rm.now()
+    rm.has_updated(allocation, memory=2)
+
+    ends_as_if_nothing_came(rm, allocation, limit, since=since, before=before)
+
+
+@requirement("SI-APP-012")
+def test_an_ask_sent_again_does_not_prolong_the_time_of_its_application(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    limit = rm.long_enough_to_be_served(6.0)  # half of it exceeds the resolution of a timer
+    since = rm.now()
+    app = rm.has_application(timeout_ms=round(1000 * limit))
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=2)
+    rm.stays_quiet(window=limit / 2)
+
+    before = rm.now()
+    rm.has_asked_again(waiting, memory=3)
+
+    ends_as_if_nothing_came(rm, allocation, limit, since=since, before=before)
+
+
 @requirement("SI-APP-012")
 def test_a_very_large_application_timeout_does_not_end_it_at_once(rm: ResourceManager) -> None:
     rm.has_node()

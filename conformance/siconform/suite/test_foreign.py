@@ -19,6 +19,7 @@ from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
+LARGEST = 2**63 - 1
 
 
 @requirement("SI-FOR-001")
@@ -213,6 +214,23 @@ def test_a_foreign_allocation_is_taken_beyond_the_capacity_of_its_node(rm: Resou
     rm.has_foreign(node, key=foreign, memory=3)
     rm.is_served(waiting, node=node)
     rm.still_holds(held)
+
+
+@requirement("SI-FOR-005")
+def test_the_largest_foreign_allocations_leave_nothing_of_their_node(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm  # a scheduler may lose count beyond 2^63-1
+    rm.has_registered()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    with rm.control("before them an equal ask is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=1), node=node))
+
+    for _ in range(2):
+        rm.has_foreign(node, memory=LARGEST)
+
+    rm.expect_none(Allocated(rm.asks(app, memory=1)))
 
 
 @requirement("SI-FOR-005")

@@ -204,6 +204,30 @@ def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm.expect(Allocated(real, originator=True, preemption_policy=takes))
 
 
+@requirement("SI-ASK-012")
+def test_the_real_ask_with_the_higher_priority_replaces_the_only_placeholder(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=2)
+    placeholder_ask = rm.asks_placeholder(gang)
+    rm.is_pending(placeholder_ask)
+    low, high = (
+        rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, priority=priority)
+        for priority in (1, 10)
+    )
+    rm.synchronise_all()
+
+    rm.has_node(memory=2)
+    with rm.precondition("the placeholder is allocated"):
+        placeholder = rm.is_allocated_in_time(gang, Allocated(placeholder_ask))
+    release = rm.receive_replacement_if_any([placeholder])
+    rm.needs_some([release] if release else [], of="to keep real asks for the last placeholder")
+
+    rm.expect(Allocated(high))
+    rm.expect_none(Allocated(low))
+
+
 @requirement("SI-GANG-022")
 def test_a_real_ask_without_placeholder_is_placed_normally(rm: ResourceManager) -> None:
     rm.has_node(memory=20)

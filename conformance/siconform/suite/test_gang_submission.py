@@ -28,6 +28,18 @@ def test_a_gang_larger_than_the_quota_is_rejected(rm: ResourceManager) -> None:
     rm.expect(ApplicationRejected(too_large))
 
 
+@requirement("SI-GANG-003")
+def test_a_gang_larger_than_the_quota_by_more_than_32_bits_is_rejected(
+    rm: ResourceManager,
+) -> None:
+    with rm.control("a gang within the quota is accepted"):
+        rm.expect(ApplicationAccepted(rm.submits_gang(queue=QUOTA_QUEUE, memory=2)))
+
+    too_large = rm.submits_gang(queue=QUOTA_QUEUE, memory=2**32 + 2)
+
+    rm.expect(ApplicationRejected(too_large))
+
+
 @requirement("SI-GANG-004")
 def test_a_gang_within_the_quota_is_accepted_whatever_is_free(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

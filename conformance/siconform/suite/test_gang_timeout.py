@@ -89,6 +89,22 @@ def test_the_timeout_of_a_removed_gang_is_not_that_of_the_next_gang_of_its_id(
     rm.expect_when_due(*expiry, seconds=limit.seconds, since=partial.since)
 
 
+@requirement("SI-GANG-031")
+def test_a_placeholder_ask_sent_again_does_not_restart_the_timeout(rm: ResourceManager) -> None:
+    limit = rm.short_limit(3.0)  # half of it exceeds the resolution of a timer
+    partial = rm.has_partial_gang(style=HARD, limit=limit)
+    rm.stays_quiet(window=min(limit.seconds / 2, _CLEARLY))
+
+    before = rm.now()
+    rm.has_asked_again(partial.pending, priority=1)
+
+    rm.expect_between(
+        *expiry_of(partial.gang),
+        earliest=partial.since + limit.seconds,
+        latest=before + limit.seconds,
+    )
+
+
 @of_each_style
 @requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:
@@ -277,6 +293,21 @@ def test_a_real_ask_that_comes_while_a_gang_of_style_soft_times_out_is_not_lost(
     rm.confirms_everything()
 
     rm.is_served(real, placeholder=False)
+
+
+@requirement("SI-GANG-035")
+def test_a_placeholder_asked_for_after_a_gang_of_style_soft_timed_out_is_not_lost(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.synchronise_all()  # no longer: an empty application soon ends
+
+    late = rm.asks_placeholder(partial.gang)
+
+    rm.expect_one_of(
+        Allocated(late), AskRejected(late), AskReleased(late), *rm.ends_otherwise(late)
+    )
 
 
 @requirement("SI-GANG-036")

@@ -14,6 +14,8 @@ from siconform.protocol.notifications import (
 )
 from siconform.rm.resource_manager import ResourceManager
 
+NAMED_NODE = "yunikorn.apache.org/requiredNode"
+
 
 @requirement("SI-NODE-016")
 def test_actions_on_an_unknown_node_fail_visibly(rm: ResourceManager) -> None:
@@ -291,6 +293,27 @@ def test_asks_survive_the_removal_of_a_node(rm: ResourceManager) -> None:
     other = rm.has_node(memory=10)
 
     rm.is_served(waiting, node=other)
+
+
+@requirement("SI-NODE-034")
+def test_an_ask_that_requires_a_node_survives_its_removal(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=1)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=1, node=node)
+    other = rm.has_node(memory=10)
+    rm.has_allocation(app, memory=1, node=other)  # keeps the application from completing
+    waiting = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={NAMED_NODE: node})
+
+    rm.drains(node)
+    rm.decommissions(node)
+    rm.settles()
+    if not rm.observe(Allocated(waiting)):  # without its node it may go elsewhere
+        with rm.precondition("a decommissioned node is accepted again"):
+            rm.has_observed(NodeAccepted(node))
+            rm.registers_node(node, memory=10)
+            rm.expect(NodeAccepted(node))
+
+    rm.is_served(waiting)
 
 
 @requirement("SI-ALLOC-010", "SI-NODE-032")

@@ -8,6 +8,7 @@ from siconform.protocol.matchers import Including, Lacking
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-NODE-017", "SI-NODE-006")
@@ -80,6 +81,22 @@ def test_a_type_updated_to_zero_is_no_more_on_the_node(rm: ResourceManager) -> N
     rm.expect_none(Allocated(waiting))
     with rm.control("with some of the type again the node takes the ask"):
         rm.updates_node(node, memory=1, vcore=10)
+        rm.is_served(waiting, node=node)
+
+
+@requirement("SI-NODE-018")
+def test_a_type_updated_below_zero_gives_its_node_no_more(unregistered_rm: UnregisteredRM) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
+    node = rm.has_node(memory=10, vcore=10)
+    app = rm.has_application()
+
+    rm.updates_node(node, memory=-20, vcore=10)
+
+    waiting = rm.asks(app, memory=15)
+    rm.expect_none(Allocated(waiting))
+    with rm.control("with as much of the type the node takes the ask"):
+        rm.updates_node(node, memory=20, vcore=10)
         rm.is_served(waiting, node=node)
 
 

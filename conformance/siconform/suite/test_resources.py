@@ -9,6 +9,7 @@ from siconform.marks import requirement
 from siconform.protocol.notifications import Allocated, NodeAccepted
 from siconform.protocol.queue_configurations import queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 LARGEST = 2**63 - 1
@@ -136,3 +137,23 @@ def test_queues_have_exactly_their_maximum_beyond_floating_point(
     with rm.control("an ask for all that the queue may have is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(rm.has_application(queue="root.first"), memory=EXACT)))
+
+
+@requirement("SI-RES-003")
+def test_a_queue_in_use_has_its_maximum_even_for_the_largest_ask(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm  # the nodes have more than 2^63-1 in total: not for other tests
+    rm.needs(Feature.QUOTAS)
+    rm.has_registered()
+    rm.has_node(memory=10)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(app, memory=1)
+    rm.has_node(memory=LARGEST, vcore=10)
+
+    too_large = rm.asks(app, memory=LARGEST)
+
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask for the rest of the maximum is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=9)))

@@ -24,6 +24,7 @@ from siconform.rm.unregistered_rm import UnregisteredRM
 Ends = Callable[[ResourceManager, Allocated], None]
 """An action of the RM that ends an allocation."""
 
+LARGEST: Final = 2**63 - 1
 LEAVES_OF_ONE_PARENT: Final = ("root.parent.left", "root.parent.right")  # it has a quota of 10
 
 
@@ -362,6 +363,22 @@ def test_an_update_is_taken_beyond_the_capacity_of_its_node(rm: ResourceManager)
     rm.updates_allocation(allocation, memory=2)
     rm.is_served(waiting, node=node)
     rm.still_holds(allocation)
+
+
+@requirement("SI-ALLOC-014")
+def test_updates_to_the_largest_amount_leave_nothing_of_their_node(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm  # a scheduler may lose count beyond 2^63-1
+    rm.has_registered()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocations = [rm.has_allocation(app, memory=1, node=node) for _ in range(2)]
+
+    for allocation in allocations:
+        rm.has_updated(allocation, memory=LARGEST)
+
+    rm.expect_none(Allocated(rm.asks(app, memory=1)))
 
 
 @requirement("SI-ALLOC-014")

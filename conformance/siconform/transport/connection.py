@@ -162,6 +162,13 @@ class Connection:
         if stream is not None:
             stream.half_close()
 
+    def replaces(self, kind: UpdateKind) -> None:
+        """Half-close the stream of this kind and open another one in its place."""
+        with self._send_lock:
+            self.half_closes(kind)
+            self._streams.pop(self.dialect.method(kind), None)
+            self._stream(kind)
+
     def drops_streams(self) -> None:
         """Cut every stream; the next request of its kind opens a new one."""
         with self._send_lock:

@@ -1,7 +1,7 @@
 """Ends of an RM's streams: dropped, closed, lost, or ended by the scheduler."""
 
 from siconform.expecting.checks import precondition
-from siconform.outcomes import ConformanceFailure
+from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.rm.clean_up import CleanUp
 
@@ -13,6 +13,16 @@ class ConnectionSteps(CleanUp):
         """Cut every stream; later requests use new ones."""
         self.connection.drops_streams()
         self._synchronisation.forgets()
+
+    def replaces_its_stream(self, kind: UpdateKind) -> None:
+        """Given: a stream is half-closed and another one of its kind open.
+
+        NotOffered if that is not served: no sentence is about a second stream of a kind.
+        """
+        self.connection.replaces(kind)
+        self.barriers(kind)
+        if not self.connection.is_open(kind):
+            raise NotOffered("the target does not offer to open a stream again")
 
     def shuts_down(self) -> None:
         """Given: a voluntary shutdown; every stream is half-closed and ends."""
