@@ -179,9 +179,11 @@ def test_a_pending_ask_that_is_reported_to_preempt_does_so(rm: ResourceManager) 
 @requirement("SI-ASK-004", "SI-ASK-029")
 def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: ResourceManager) -> None:
     rm.does_gang_scheduling()
-    rm.has_full_node()
+    full = rm.has_full_node()
     gang = rm.has_gang(memory=5)
-    ask = rm.has_pending_ask(gang, resources=gang.member)
+    ask = rm.has_waiting_ask(gang, resources=gang.member)
+    rm.needs_some([] if rm.rejected(ask) else [full], of="to keep a real ask before placeholders")
+    rm.is_pending(ask)
 
     rm.has_asked_again(ask, task_group=TASK_GROUP, placeholder=True)
     node = rm.has_node(memory=5)
