@@ -424,6 +424,7 @@ def test_a_placeholder_ends_when_its_execution_timeout_is_over(rm: ResourceManag
     before = rm.now()
 
     placeholder = rm.expect(Allocated(rm.asks_placeholder(gang, timeout_ms=500)))
+    rm.has_allocation(gang)  # keeps the gang from waiting, which would end the placeholder too
 
     rm.expect_when_due(
         Released(identity=placeholder.identity, termination=Termination.TIMEOUT),
