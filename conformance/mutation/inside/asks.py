@@ -80,6 +80,20 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "no-execution-timeout-of-placeholders",
+    "The execution timeout of a placeholder is ignored.",
+    breaks=("SI-ASK-014",),
+    revision="2023-12",
+)
+@instead_of(allocations.watch)
+def _(patch: Patch, original: Callable[..., None], partition: Any, live: Any, now: float) -> None:
+    if not live.is_placeholder:
+        original(partition, live, now)
+    elif live.record.ask.execution_timeout > 0:
+        patch.fires()
+
+
+@mutant(
     "identity-of-its-key",
     "The identity is the key and a number that starts again with each ask.",
     breaks=("SI-ALLOC-005", "SI-ALLOC-008"),
@@ -247,6 +261,48 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     _loses(patch, preemption_policy=None)
+
+
+def first_values_stay(*fields: str) -> Callable[[Patch], None]:
+    """Keep the first values of these fields of a pending ask, ignoring updates."""
+
+    def alters(patch: Patch) -> None:
+        def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
+            first = {field: getattr(earlier.ask, field) for field in fields}
+            as_it_was = replace(ask, **first)
+            if as_it_was != ask:
+                patch.fires()
+            original(pending, earlier, as_it_was)
+
+        patch.instead_of(PendingAsks.replace, put)
+
+    return alters
+
+
+mutant(
+    "first-execution-timeout-of-an-ask-stays",
+    "Updates of the execution timeout of a pending ask are ignored.",
+    breaks=("SI-ASK-014",),
+    revision="2023-12",
+)(first_values_stay("execution_timeout"))
+mutant(
+    "first-node-of-an-ask-stays",
+    "Before 2024-10, updates of the required node of a pending ask are ignored.",
+    breaks=("SI-ASK-004",),
+    revision="2023-12",
+)(first_values_stay("tags", "required_node"))
+mutant(
+    "first-policy-of-an-ask-stays",
+    "Before 2024-10, updates of the preemption policy of a pending ask are ignored.",
+    breaks=("SI-ASK-004",),
+    revision="2023-12",
+)(first_values_stay("preemption_policy"))
+mutant(
+    "first-group-of-an-ask-stays",
+    "Before 2024-10, updates of the task group of a pending ask are ignored.",
+    breaks=("SI-ASK-004",),
+    revision="2023-12",
+)(first_values_stay("task_group", "placeholder"))
 
 
 @mutant(

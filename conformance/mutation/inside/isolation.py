@@ -20,7 +20,7 @@ from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction
 
 from mutation.inside import Original, Patch
-from mutation.inside.releasing import identity_of
+from mutation.inside.releasing import application_of, identity_of, key_of
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -42,14 +42,7 @@ _LISTS: Final = (
     breaks=("SI-CONN-003",),
 )
 def _(patch: Patch) -> None:
-    everybody: dict[str, ResourceManager] = {}
-
-    def register(
-        original: Original, self: ResourceManagers, event: Register, now: float
-    ) -> list[Effect]:
-        effects = original(self, event, now)
-        everybody.update((rm.rm_id, rm) for rm in self.all())
-        return effects
+    everybody = _everybody(patch)
 
     def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         named = set(_ended_by(event))
@@ -59,8 +52,64 @@ def _(patch: Patch) -> None:
                 return original(other, event, now)
         return original(rm, event, now)
 
-    patch.instead_of(ResourceManagers.register, register)
     patch.instead_of(scheduler.apply, apply)
+
+
+def _everybody(patch: Patch) -> dict[str, ResourceManager]:
+    """Return all registered RMs by id, filled as they register."""
+    everybody: dict[str, ResourceManager] = {}
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        effects = original(self, event, now)
+        everybody.update((rm.rm_id, rm) for rm in self.all())
+        return effects
+
+    patch.quietly().instead_of(ResourceManagers.register, register)
+    return everybody
+
+
+@mutant(
+    "anybody-may-withdraw",
+    "An RM can withdraw the pending asks of another RM.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    everybody = _everybody(patch)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for other in everybody.values():
+            for partition in other.partitions.values() if other is not rm else ():
+                application = partition.applications.get(application_of(request))
+                if application is not None and key_of(request) in application.pending:
+                    patch.fires()
+                    return original(other, request, now)
+        return original(rm, request, now)
+
+    patch.instead_of(releases.release, release)
+
+
+@mutant(
+    "anybody-may-drain",
+    "An RM can drain the nodes of another RM.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    everybody = _everybody(patch)
+
+    def update(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        for other in everybody.values():
+            if (
+                info.action is NodeAction.DRAIN_NODE
+                and other is not rm
+                and other.node(info.node_id)
+            ):
+                patch.fires()
+                return original(other, info, now)
+        return original(rm, info, now)
+
+    patch.instead_of(nodes.update, update)
 
 
 def _ended_by(event: Any) -> Iterator[str]:

@@ -17,10 +17,10 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocations
-from sireference.core.state.pending_asks import PendingAsks
 from siwire.r2023_12 import si_pb2 as older
 
 from mutation.inside import Original, Patch
+from mutation.inside.asks import first_values_stay
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -80,42 +80,26 @@ def _(patch: Patch) -> None:
     patch.instead_of(allocations.make, make)
 
 
-def _stays(*fields: str) -> Callable[[Patch], None]:
-    """Keep the first values of these fields of a pending ask, ignoring updates."""
-
-    def alters(patch: Patch) -> None:
-        def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
-            first = {field: getattr(earlier.ask, field) for field in fields}
-            as_it_was = replace(ask, **first)
-            if as_it_was != ask:
-                patch.fires()
-            original(pending, earlier, as_it_was)
-
-        patch.instead_of(PendingAsks.replace, put)
-
-    return alters
-
-
 _mutant(
     "first-priority-of-a-key-stays",
     "Updates of the priority of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
-)(_stays("priority"))
+)(first_values_stay("priority"))
 _mutant(
     "first-node-of-a-key-stays",
     "Updates of the required node of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
-)(_stays("tags", "required_node"))
+)(first_values_stay("tags", "required_node"))
 _mutant(
     "first-policy-of-a-key-stays",
     "Updates of the preemption policy of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
-)(_stays("preemption_policy"))
+)(first_values_stay("preemption_policy"))
 _mutant(
     "first-group-of-a-key-stays",
     "Updates of the task group of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
-)(_stays("task_group", "placeholder"))
+)(first_values_stay("task_group", "placeholder"))
 
 
 @_mutant(

@@ -10,6 +10,7 @@ from sireference.core import (
     applications,
     limits,
     nodes,
+    recovery,
     scheduling_pass,
 )
 from sireference.core.gang import timeout
@@ -46,6 +47,23 @@ def _(patch: Patch, original: Original, rm: ResourceManager, info: NodeInfo, now
         partition.node_index.capacity_freed(node)
         patch.fires()
     return original(rm, info, now)
+
+
+@mutant(
+    "duplicate-hands-over-its-allocations",
+    "The existing allocations of a rejected duplicate are taken over.",
+    breaks=("SI-NODE-003",),
+    revision="2023-12",
+)
+@instead_of(nodes.update)
+def _(patch: Patch, original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> Any:
+    known = rm.node(info.node_id)
+    effects = original(rm, info, now)
+    if known is not None and info.action in _CREATIONS:
+        for allocation in info.allocations:
+            patch.fires()
+            recovery.add(rm, allocation, now)
+    return effects
 
 
 @mutant(

@@ -330,19 +330,29 @@ def _(patch: Patch) -> None:
     patch.instead_of(nodes.change, change)
 
 
-@mutant(
-    "recovered-not-counted-for-users",
-    "A recovered allocation does not count for its user.",
-    breaks=("SI-REC-007",),
-)
 @instead_of(recovery.recover)
-def _(patch: Patch, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+def _not_counted_for_users(
+    patch: Patch, original: Original, partition: Any, record: Any, now: float
+) -> list[Effect]:
     effects = original(partition, record, now)
     for quota in partition.applications[record.ask.application_id].quotas:
         if isinstance(quota, UserQuota):
             patch.fires()
             quota.unbook(record.ask.resource)
     return effects
+
+
+mutant(
+    "recovered-not-counted-for-users",
+    "A recovered allocation does not count for its user.",
+    breaks=("SI-REC-007",),
+)(_not_counted_for_users)
+mutant(
+    "existing-on-nodes-not-counted-for-users",
+    "An existing allocation of a new node does not count for its user.",
+    breaks=("SI-REC-001",),
+    revision="2023-12",
+)(_not_counted_for_users)
 
 
 @mutant(

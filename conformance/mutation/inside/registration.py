@@ -4,10 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import applications, nodes
+from sireference.core import applications, limits, nodes, recovery
 from sireference.core.model import AcceptedNode, Effect, NodeInfo, Refused, Register
 from sireference.core.registration import ResourceManagers
-from sireference.core.states import NodeAction, NodeState, RMState
+from sireference.core.resources import Resource
+from sireference.core.state.queue import Queue
+from sireference.core.state.quota import Quotas
+from sireference.core.state.user_quota import Holder
+from sireference.core.states import NodeAction, NodeState, RMState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -73,6 +77,67 @@ def _keeps(patch: Patch, keep: Callable[[Any, Any, float], None]) -> None:
         return effects
 
     patch.instead_of(ResourceManagers.register, register)
+
+
+@mutant(
+    "use-by-users-survives",
+    "What a user held still counts for the user after registering again.",
+    breaks=("SI-REG-007",),
+)
+def _(patch: Patch) -> None:
+    held: dict[tuple[str, Holder], Resource] = {}
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        earlier = self.known(event.rm_id)
+        for partition in earlier.partitions.values() if earlier is not None else ():
+            for queue in partition.root.all():
+                for holder, quota in queue.user_quotas.items():
+                    held[queue.name, holder] = quota.used
+        return original(self, event, now)
+
+    def join(original: Callable[..., Quotas], leaf: Queue, *who: Any) -> Quotas:
+        quotas = original(leaf, *who)
+        for queue in leaf.path:
+            for holder, quota in queue.user_quotas.items():
+                if (queue.name, holder) in held:
+                    patch.fires()
+                    quota.book(held.pop((queue.name, holder)))
+        return quotas
+
+    patch.instead_of(ResourceManagers.register, register)
+    patch.instead_of(limits.join, join)
+
+
+@mutant(
+    "open-releases-survive",
+    "A placeholder that was being replaced is still being replaced after registering again.",
+    breaks=("SI-REG-007",),
+)
+def _(patch: Patch) -> None:
+    released: dict[str, TerminationType] = {}
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        earlier = self.known(event.rm_id)
+        for partition in earlier.partitions.values() if earlier is not None else ():
+            for live in partition.allocations.all.values():
+                if live.open_release is not None:
+                    released[live.record.identity] = live.open_release
+        return original(self, event, now)
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        effects = original(partition, record, now)
+        termination = released.pop(record.identity, None)
+        if termination is not None:
+            patch.fires()
+            partition.ask_for_release(partition.allocations.all[record.identity], termination, "")
+        return effects
+
+    patch.instead_of(ResourceManagers.register, register)
+    patch.instead_of(recovery.recover, recover)
 
 
 @mutant("nodes-survive", "Nodes are still known after registering again.", breaks=("SI-REG-005",))

@@ -100,6 +100,29 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "update-takes-another-placeholder",
+    "A real ask that is sent again during its replacement has another placeholder released.",
+    breaks=("SI-GANG-019",),
+)
+def _(patch: Patch) -> None:
+    is_update = [False]
+
+    def put(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+        is_update[0] = True
+        original(asks, earlier, ask)
+        is_update[0] = False
+
+    def hold(original: Callable[..., None], asks: Any, pending: Any, placeholder: Any) -> None:
+        if is_update[0]:
+            patch.fires()
+        else:
+            original(asks, pending, placeholder)
+
+    patch.instead_of(PendingAsks.replace, put)
+    patch.instead_of(PendingAsks.hold_for_replacement, hold)
+
+
+@mutant(
     "marked-is-released-for-another",
     "A real ask for which all placeholders are in replacement has one released again.",
     breaks=("SI-GANG-056",),

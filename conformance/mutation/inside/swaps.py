@@ -497,3 +497,12 @@ def _(patch: Patch) -> None:
             live.timer = None
 
     after_replacement(patch, has_no_timer)
+
+
+@mutant(
+    "replacement-loses-its-priority",
+    "An allocation that replaces a placeholder is reported without the priority of its ask.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, priority=0)

@@ -7,6 +7,7 @@ from siconform.expecting.link import Link
 from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
+    Allocated,
     ApplicationUpdated,
     Fact,
     NodeAccepted,
@@ -16,7 +17,7 @@ from siconform.protocol.notifications import (
     Termination,
     kind_of,
 )
-from siconform.protocol.requests import AskRequest, ExistingAllocationRequest
+from siconform.protocol.requests import AskRequest, ExistingAllocationRequest, NodeRequest
 from siconform.recording.history import Entry, Exchange
 
 F = TypeVar("F", bound=Fact)
@@ -119,15 +120,20 @@ class Inbox:
 
 
 def is_renamed(identity: str, entries: Iterable[Entry]) -> bool:
-    """Return whether the RM reused this identity in between, so it names another object."""
+    """Return whether the RM reused or reported this identity in between: a new life begins."""
     return any(
         entry.sent_by_rm
         and (
             (isinstance(sent := entry.content, AskRequest) and sent.key == identity)
-            or (isinstance(sent, ExistingAllocationRequest) and sent.allocation.key == identity)
+            or (isinstance(sent, ExistingAllocationRequest) and _names(sent.allocation, identity))
+            or (isinstance(sent, NodeRequest) and any(_names(e, identity) for e in sent.existing))
         )
         for entry in entries
     )
+
+
+def _names(existing: Allocated, identity: str) -> bool:
+    return identity in (existing.identity, existing.key)
 
 
 def _same_subject(pattern: Fact, received: Fact) -> bool:

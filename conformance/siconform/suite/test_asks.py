@@ -416,6 +416,43 @@ def test_an_allocation_that_replaced_a_placeholder_ends_when_its_execution_timeo
     )
 
 
+@requirement("SI-ASK-014")
+def test_a_placeholder_ends_when_its_execution_timeout_is_over(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node()
+    gang = rm.has_gang()
+    before = rm.now()
+
+    placeholder = rm.expect(Allocated(rm.asks_placeholder(gang, timeout_ms=500)))
+    rm.has_allocation(gang)  # keeps the gang from waiting, which would end the placeholder too
+
+    rm.expect_when_due(
+        Released(identity=placeholder.identity, termination=Termination.TIMEOUT),
+        seconds=0.5,
+        since=before,
+    )
+
+
+@requirement("SI-ASK-014")
+def test_an_allocation_ends_when_the_timeout_of_the_replacing_ask_is_over(
+    rm: ResourceManager,
+) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app)
+
+    rm.has_asked_again(ask, timeout_ms=500)
+    before = rm.now()
+    rm.has_node()
+
+    allocation = rm.expect(Allocated(ask))
+    rm.expect_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        seconds=0.5,
+        since=before,
+    )
+
+
 @requirement("SI-ASK-015")
 def test_an_execution_timeout_of_zero_or_less_never_ends_it(rm: ResourceManager) -> None:
     rm.has_node()

@@ -94,6 +94,26 @@ def test_an_rm_cannot_touch_what_belongs_to_another(
 
 
 @requirement("SI-CONN-003")
+def test_an_rm_neither_changes_a_node_nor_withdraws_an_ask_of_another(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    node, app = rm.has_node(memory=10), rm.has_application()
+    allocation = rm.has_allocation(app, node=node, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
+    second_rm.joins()
+    with second_rm.precondition("the other RM is served"):
+        second_rm.is_served_on_every_stream()
+
+    second_rm.withdraws(waiting)
+    second_rm.updates_node(node, memory=5)
+    second_rm.drains(node)
+    second_rm.synchronise_all()
+
+    rm.releases(allocation)
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-CONN-003")
 def test_equal_keys_of_two_rms_are_two_foreign_allocations(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:

@@ -10,7 +10,7 @@ the real ask is withdrawn   the same
 the application is removed  all capacity is free
 the node is drained         the same as without draining
 the node is decommissioned  the queue has its capacity back
-the real ask is sent again  it is served as last sent
+the real ask is sent again  it is served as last sent, with the same placeholder
 ==========================  ================================================================
 
 Stops, withdrawals and removals by themselves are tested in the gang files, recovered placeholders
@@ -32,6 +32,7 @@ from siconform.rm.steps.gangs import (
     QUOTA_QUEUE,
     TASK_GROUP,
     Replacement,
+    replaced,
     timed_out,
 )
 from siconform.rm.unregistered_rm import UnregisteredRM
@@ -186,6 +187,22 @@ def test_an_ask_sent_again_during_its_replacement_is_served_as_sent_last(
     real = rm.expect(Allocated(replacement.real))
     rm.gives(real, {"memory": 3, "vcore": 1}, below={"memory": 4})
     rm.expect_none(Allocated(replacement.real))
+
+
+@requirement("SI-GANG-019")
+def test_an_ask_sent_again_during_its_replacement_has_no_other_placeholder_released(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2, memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+    others = [one for one in placeholders if one != replacement.placeholder]
+
+    rm.has_asked_again(replacement.real, memory=3)
+
+    rm.expect_none(*(replaced(placeholder) for placeholder in others))
+    rm.confirms(replacement.release)
+    rm.expect(Allocated(replacement.real))
+    rm.expect_none(*(replaced(placeholder) for placeholder in others))
 
 
 @requirement("SI-GANG-020")

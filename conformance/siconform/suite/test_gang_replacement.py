@@ -188,6 +188,20 @@ def test_what_replaces_a_placeholder_repeats_the_tags_of_its_ask(rm: ResourceMan
     rm.repeats_tags(rm.expect(Allocated(real)), tags)
 
 
+@requirement("SI-ALLOC-003")
+def test_what_replaces_a_placeholder_repeats_the_priority_of_its_ask(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node()
+    plain = rm.has_allocation(rm.has_application(), priority=7)
+    rm.needs_some([plain] if plain.priority == 7 else [], of="to report priorities")
+    gang, placeholders = rm.has_complete_gang()
+
+    real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, priority=7)
+
+    rm.expect_replacement(real, placeholders)
+    rm.agrees(rm.expect(Allocated(real)), Allocated(priority=7))
+
+
 @requirement("SI-ALLOC-007")
 def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm: ResourceManager,

@@ -147,7 +147,7 @@ def test_a_pending_ask_has_its_turn_by_the_priority_it_was_reported_with_last(
     rm.expect_none(Allocated(other))
 
 
-@requirement("SI-ASK-029")
+@requirement("SI-ASK-004", "SI-ASK-029")
 def test_a_pending_ask_that_no_longer_names_a_node_may_go_to_any(rm: ResourceManager) -> None:
     full = rm.has_full_node()
     node = rm.has_node(memory=10)
@@ -160,7 +160,7 @@ def test_a_pending_ask_that_no_longer_names_a_node_may_go_to_any(rm: ResourceMan
     rm.expect(Allocated(bound, node=node))
 
 
-@requirement("SI-ASK-029")
+@requirement("SI-ASK-004", "SI-ASK-029")
 def test_a_pending_ask_that_is_reported_to_preempt_does_so(rm: ResourceManager) -> None:
     taken = rm.has_taken_node()
     allowed = rm.claims(taken.entitled)
@@ -176,12 +176,14 @@ def test_a_pending_ask_that_is_reported_to_preempt_does_so(rm: ResourceManager) 
     rm.expect(Allocated(ask), timeout=rm.deadlines.place)
 
 
-@requirement("SI-ASK-029")
+@requirement("SI-ASK-004", "SI-ASK-029")
 def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: ResourceManager) -> None:
     rm.does_gang_scheduling()
-    rm.has_full_node()
+    full = rm.has_full_node()
     gang = rm.has_gang(memory=5)
-    ask = rm.has_pending_ask(gang, resources=gang.member)
+    ask = rm.has_waiting_ask(gang, resources=gang.member)
+    rm.needs_some([] if rm.rejected(ask) else [full], of="to keep a real ask before placeholders")
+    rm.is_pending(ask)
 
     rm.has_asked_again(ask, task_group=TASK_GROUP, placeholder=True)
     node = rm.has_node(memory=5)

@@ -72,6 +72,21 @@ def test_a_rejected_duplicate_changes_neither_capacity_nor_allocations(
 
 
 @requirement("SI-NODE-003")
+def test_existing_allocations_of_a_rejected_duplicate_are_not_taken_over(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    existing = rm.remembers_allocation(app, node, memory=7)
+
+    rm.registers_node(node, memory=10, existing=(existing,))
+    rm.expect(NodeRejected(node))
+
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-NODE-003")
 def test_a_rejected_duplicate_leaves_what_others_occupy_as_it_is(rm: ResourceManager) -> None:
     rm.has_occupied_resource()
     node = rm.has_node(memory=10, occupied={"memory": 2})

@@ -14,6 +14,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.queue_configurations import UNUSABLE, queues, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import replaced
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -120,6 +121,33 @@ def test_registering_again_ends_the_running_applications_of_a_queue(
 
     unregistered_rm.expect(ApplicationAccepted(app))
     unregistered_rm.expect(Allocated(unregistered_rm.asks(app), node=node))
+
+
+@requirement("SI-REG-007")
+@registering_again_is_a_race
+def test_registering_again_forgets_that_a_placeholder_is_being_replaced(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
+    rm.does_gang_scheduling()
+    node = rm.has_node(memory=10)
+    gang = rm.has_gang(memory=4)
+    placeholder = rm.has_placeholder(gang)
+    with rm.confirming_nothing():
+        rm.has_open_replacement(gang, [placeholder])
+        rm.has_registered_again()
+
+    rm.submits_gang_again(gang)
+    rm.registers_node(node, memory=10, existing=(placeholder,))
+    rm.expect(NodeAccepted(node))
+
+    too_large = rm.asks(rm.has_application(), memory=7)
+    rm.expect_none(Allocated(too_large))
+    rm.withdraws(too_large)
+    real = rm.asks_member(gang)
+    rm.expect(replaced(placeholder))
+    rm.expect(Allocated(real, node=node))
 
 
 @requirement("SI-REG-007")

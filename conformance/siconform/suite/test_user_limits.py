@@ -1,4 +1,4 @@
-"""Limits of users: what counts for the user of an application (SI-ALLOC, SI-APP, SI-GANG).
+"""Limits of users: what counts for the user of an application.
 
 No revision has such limits; where the one of the kit has no effect there is no verdict.
 """
@@ -6,8 +6,8 @@ No revision has such limits; where the one of the kit has no effect there is no 
 import json
 from typing import Final
 
-from siconform.marks import requirement
-from siconform.protocol.notifications import Allocated, ApplicationRejected
+from siconform.marks import registering_again_is_a_race, requirement
+from siconform.protocol.notifications import Allocated, ApplicationRejected, NodeAccepted
 from siconform.protocol.queue_configurations import conformance_queues, conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import SOFT
@@ -18,11 +18,15 @@ LIMITED_QUEUE: Final = "root.limited"
 REASON: Final = "limits of users"
 
 
+def limited(user: str) -> str:
+    """Return a configuration by which this user may hold 10 memory in ``LIMITED_QUEUE``."""
+    return conformance_queues_and("limited", {"users": [user], "maxresources": {"memory": 10}})
+
+
 def has_limited_user(rm: UnregisteredRM) -> str:
     """Given: a user who may hold 10 memory in ``LIMITED_QUEUE``."""
     user = rm.new_name("user")
-    limit = {"users": [user], "maxresources": {"memory": 10}}
-    rm.has_registered(config=conformance_queues_and("limited", limit))
+    rm.has_registered(config=limited(user))
     return user
 
 
@@ -31,6 +35,40 @@ def is_left(rm: ResourceManager, amount: int, *, of: str) -> None:
     rm.is_served(rm.asks(of, memory=amount))
     beyond = rm.asks(of, memory=1)
     rm.expect_none(Allocated(beyond))
+
+
+@requirement("SI-REG-007")
+@registering_again_is_a_race
+def test_registering_again_forgets_what_a_user_held(unregistered_rm: UnregisteredRM) -> None:
+    rm = unregistered_rm
+    user = has_limited_user(rm)
+    node = rm.has_node(memory=100)
+    app = rm.has_application(queue=LIMITED_QUEUE, user=user)
+    rm.has_allocation(app, memory=10)
+    rm.withdraws(rm.has_ask_left_alone(app, REASON))
+
+    rm.has_registered_again(config=limited(user))
+    rm.registers_node(node, memory=100)
+    rm.expect(NodeAccepted(node))
+
+    is_left(rm, 10, of=rm.has_application(queue=LIMITED_QUEUE, user=user))
+
+
+@requirement("SI-REC-001")
+def test_existing_allocations_of_a_new_node_count_for_their_user(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    user = has_limited_user(rm)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=LIMITED_QUEUE, user=user)
+    rm.has_allocation(app, memory=1)
+    rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=10))
+    node = rm.new_name("node")
+
+    rm.has_recovered_node(node, rm.remembers_allocation(app, node, memory=6))
+
+    is_left(rm, 3, of=app)
 
 
 @requirement("SI-APP-003")

@@ -89,8 +89,9 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
         Each node takes one placeholder, all of ``node_memory`` if that is not given. The resources
         of the last one exist as well, its memory on a node without vcore: a scheduler that waits
-        for capacity for the whole gang does not wait. NotOffered if the scheduler rejects the last
-        one.
+        for capacity for the whole gang does not wait. The asks are sent in one message: between
+        two messages the gang has no pending ask, and a scheduler may report it as waiting.
+        NotOffered if the scheduler rejects the last one.
         """
         # the style may be probed, which needs an empty cluster
         options["style"] = self.spelled(options.get("style"))
@@ -99,7 +100,8 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         self.has_node(memory=memory, vcore=0)
         gang = self.has_gang(application, members=members, memory=memory, **options)
         since = self.now()
-        asks = self.asks_placeholders(gang)
+        with self.one_message():
+            asks = self.asks_placeholders(gang)
         placeholders = self.has_some_placeholders(gang, asks, members - 1)
         keys = {placeholder.key for placeholder in placeholders}
         pending = next(ask for ask in asks if ask not in keys)

@@ -15,6 +15,7 @@ from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
+    AskRejected,
     Fact,
     Released,
     Termination,
@@ -257,8 +258,12 @@ class GangSteps(BasicSteps, ABC):
         self.expect_none(Allocated(self.asks(application, memory=1)))
 
     def expect_allocated_after_retry(self, early: Ask, of: Sequence[Allocated]) -> None:
-        """Expect an early real ask to replace a placeholder, now or after a retry."""
-        if self.receive_replacement_if_any(of) is None:
+        """Expect an early real ask to replace a placeholder, now or after a retry.
+
+        One that was rejected is sent again at once: without it the gang may soon be complete.
+        """
+        is_over = bool(self.observe(AskRejected(early)))
+        if is_over or self.receive_replacement_if_any(of) is None:
             self.asks_again(early)
             self.expect_replacement(early, of)
             self.records("a real ask before the last placeholder: dropped")
