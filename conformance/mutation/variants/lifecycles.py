@@ -39,6 +39,11 @@ _LONGEST_WAIT: Final = 2.0  # seconds
 _on_the_wire: Final = partial(variant, revision=NAME)
 
 
+def _has_negative_amounts(node: si.NodeInfo) -> bool:
+    """Return whether the reference refuses an update to these amounts."""
+    return any(one.value < 0 for one in node.schedulableResource.resources.values())
+
+
 @_on_the_wire(
     "acknowledges-node-actions",
     "Each action on a known node is answered by an AcceptedNode.",
@@ -51,7 +56,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
         if action in _CREATIONS and name not in known:
             known.add(name)
             closed.update([name] if action == Action.CREATE_DRAIN else [])
-        elif action in _ACTIONS and name in known:
+        elif action in _ACTIONS and name in known and not _has_negative_amounts(node):
             if action != Action.DRAIN_TO_SCHEDULABLE or name in closed:
                 wire.to_rm(si.NodeResponse(accepted=[si.AcceptedNode(nodeID=node.nodeID)]))
             closed.update([name] if action == Action.DRAIN_NODE else [])
