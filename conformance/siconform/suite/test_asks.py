@@ -358,6 +358,12 @@ def test_a_priority_class_no_one_knows_is_no_obstacle(rm: ResourceManager) -> No
     rm.records("the ask of an unknown priority class", answer)
 
 
+def ends_after_half_a_second(rm: ResourceManager, allocation: Allocated, *, since: float) -> None:
+    """Then: an execution timeout of 500 ms that began after this moment ends the allocation."""
+    timeout = Released(identity=allocation.identity, termination=Termination.TIMEOUT)
+    rm.expect_when_due(timeout, seconds=0.5, since=since)
+
+
 @real_clock
 @requirement("SI-ASK-014")
 def test_an_allocation_ends_when_its_execution_timeout_is_over(rm: ResourceManager) -> None:
@@ -367,11 +373,7 @@ def test_an_allocation_ends_when_its_execution_timeout_is_over(rm: ResourceManag
 
     allocation = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
 
-    rm.expect_when_due(
-        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-        seconds=0.5,
-        since=before,
-    )
+    ends_after_half_a_second(rm, allocation, since=before)
 
 
 @requirement("SI-ASK-014")
@@ -387,11 +389,7 @@ def test_each_allocation_of_an_ask_ends_when_its_execution_timeout_is_over(
 
     rm.has_at_least(1, allocations, "an ask is allocated")
     for allocation in allocations:
-        rm.expect_when_due(
-            Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-            seconds=0.5,
-            since=before,
-        )
+        ends_after_half_a_second(rm, allocation, since=before)
 
 
 @requirement("SI-ASK-014")
@@ -409,11 +407,7 @@ def test_an_allocation_that_replaced_a_placeholder_ends_when_its_execution_timeo
     with rm.precondition("a placeholder is replaced"):
         rm.expect_replacement(real, placeholders)
         allocation = rm.expect(Allocated(real))
-    rm.expect_when_due(
-        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-        seconds=0.5,
-        since=before,
-    )
+    ends_after_half_a_second(rm, allocation, since=before)
 
 
 @requirement("SI-ASK-014")
@@ -426,11 +420,7 @@ def test_a_placeholder_ends_when_its_execution_timeout_is_over(rm: ResourceManag
     placeholder = rm.expect(Allocated(rm.asks_placeholder(gang, timeout_ms=500)))
     rm.has_allocation(gang)  # keeps the gang from waiting, which would end the placeholder too
 
-    rm.expect_when_due(
-        Released(identity=placeholder.identity, termination=Termination.TIMEOUT),
-        seconds=0.5,
-        since=before,
-    )
+    ends_after_half_a_second(rm, placeholder, since=before)
 
 
 @requirement("SI-ASK-014")
@@ -446,11 +436,7 @@ def test_an_allocation_ends_when_the_timeout_of_the_replacing_ask_is_over(
     rm.has_node()
 
     allocation = rm.expect(Allocated(ask))
-    rm.expect_when_due(
-        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-        seconds=0.5,
-        since=before,
-    )
+    ends_after_half_a_second(rm, allocation, since=before)
 
 
 @requirement("SI-ASK-015")
@@ -481,11 +467,7 @@ def test_an_execution_timeout_does_not_count_the_time_before_the_allocation(
     rm.has_node()
     allocation = rm.expect(Allocated(ask))
 
-    rm.expect_when_due(
-        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-        seconds=0.5,
-        since=before,
-    )
+    ends_after_half_a_second(rm, allocation, since=before)
 
 
 @requirement("SI-ASK-017")
