@@ -64,15 +64,20 @@ def test_an_rm_that_is_not_registered_changes_nothing(unregistered_rm: Unregiste
         unregistered_rm.expect(ApplicationAccepted(app))
 
 
+def has_joined(second_rm: UnregisteredRM) -> None:
+    """Given: another RM is served beside the first."""
+    second_rm.joins()
+    with second_rm.precondition("the other RM is served"):
+        second_rm.is_served_on_every_stream()
+
+
 @requirement("SI-CONN-003")
 def test_an_rm_cannot_touch_what_belongs_to_another(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
     node, app = rm.has_node(memory=10), rm.has_application()
     allocation = rm.has_allocation(app, node=node, memory=10)
-    second_rm.joins()
-    with second_rm.precondition("the other RM is served"):
-        second_rm.is_served_on_every_stream()
+    has_joined(second_rm)
 
     second_rm.releases(allocation)
     second_rm.removes_application(app)
@@ -100,9 +105,7 @@ def test_an_rm_neither_changes_a_node_nor_withdraws_an_ask_of_another(
     node, app = rm.has_node(memory=10), rm.has_application()
     allocation = rm.has_allocation(app, node=node, memory=10)
     waiting = rm.has_waiting_ask(app, memory=10)
-    second_rm.joins()
-    with second_rm.precondition("the other RM is served"):
-        second_rm.is_served_on_every_stream()
+    has_joined(second_rm)
 
     second_rm.withdraws(waiting)
     second_rm.updates_node(node, memory=5)
@@ -182,9 +185,7 @@ def test_equal_nodes_of_two_rms_are_different_nodes(
 def test_what_concerns_an_rm_is_reported_to_no_one_else(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
-    second_rm.joins()
-    with second_rm.precondition("the other RM is served"):
-        second_rm.is_served_on_every_stream()
+    has_joined(second_rm)
 
     with rm.control("the RM itself gets its verdicts, its allocation and its confirmation"):
         node, app = rm.has_node(), rm.has_application()
@@ -234,9 +235,7 @@ def test_an_rm_is_still_served_when_another_shuts_down(
 ) -> None:
     node, app = rm.has_node(), rm.has_application()
     allocation = rm.has_allocation(app)
-    second_rm.joins()
-    with second_rm.precondition("the other RM is served"):
-        second_rm.is_served_on_every_stream()
+    has_joined(second_rm)
 
     second_rm.shuts_down()
 
