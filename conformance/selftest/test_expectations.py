@@ -20,6 +20,7 @@ from siconform.protocol.notifications import (
     NodeRejected,
     Released,
     StreamEnded,
+    Termination,
     UpdateKind,
 )
 from siconform.protocol.requests import (
@@ -28,6 +29,7 @@ from siconform.protocol.requests import (
     ApplicationRequest,
     AskReleaseRequest,
     AskRequest,
+    ExistingAllocationRequest,
     NodeRequest,
     ReleaseRequest,
     Request,
@@ -38,6 +40,7 @@ from siconform.transport.connection import BARRIER_PREFIX
 from .resource_managers import Answer, FakeConnection, nothing, rm_on
 
 BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
+TIMED_OUT = Released("k", "a", "k", Termination.TIMEOUT)
 PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
 
 
@@ -106,6 +109,35 @@ def test_element_matches_one_expectation() -> None:
     rm.rm.expect(NodeAccepted("n"))
     with pytest.raises(ConformanceFailure):
         rm.rm.expect(NodeAccepted("n"))
+
+
+def test_repeated_release_matches_no_further_expectation() -> None:
+    rm = Rm()
+    rm.connection.receives(TIMED_OUT)
+    rm.rm.expect(TIMED_OUT)
+    rm.connection.receives(TIMED_OUT)
+
+    with pytest.raises(ConformanceFailure, match="received instead: released k"):
+        rm.rm.expect(TIMED_OUT)
+
+
+@pytest.mark.parametrize(
+    "named_again",
+    [
+        AskRequest("k", "a", "default", {"memory": 1}),
+        ExistingAllocationRequest(Allocated("k", "a", identity="k")),
+        NodeRequest("n", Action.CREATE, existing=(Allocated("k", "a", identity="k"),)),
+    ],
+    ids=["ask", "existing allocation", "existing allocation of a node"],
+)
+def test_release_of_a_key_in_use_again_is_no_repetition(named_again: Request) -> None:
+    rm = Rm()
+    rm.connection.receives(TIMED_OUT)
+    rm.rm.expect(TIMED_OUT)
+    rm.connection.history.add("rm", [named_again], sent_by_rm=True)
+    rm.connection.receives(TIMED_OUT)
+
+    assert rm.rm.expect(TIMED_OUT) == TIMED_OUT
 
 
 def test_ended_stream_is_not_waited_for() -> None:
