@@ -61,7 +61,7 @@ _RECORDED: Final = ("", RunOptions(own=True).name)
     "--in-revision",
     default="",
     metavar="REVISION",
-    help="Serve changes made inside in this revision instead of their own; record no results.",
+    help="Test mutants in the process in this revision, not their own; record no results.",
 )
 @click.option(
     "--side",

@@ -57,9 +57,14 @@ def _record(kind: Idle | IdleRm, folder: Path, options: Sequence[str]) -> Record
 def _report(kind: Idle | IdleRm) -> bool:
     """Print the result for one kind; return whether a MUST passes wrongly."""
     wrong = passing(kind, _FOLDER / kind.value)
-    click.echo(f"{kind.value:<10} {len(wrong) or 'no'} MUSTs pass that it does not meet")
+    click.echo(f"{kind.value:<10} passes {len(wrong) or 'no'} MUST that it is not known to meet")
     for identifier, title in wrong.items():
         click.echo(f"  {identifier} {title}")
+    if wrong:
+        file = (
+            "siconform/doctor/vacuous_musts.py" if isinstance(kind, Idle) else "mutation/idle_rm.py"
+        )
+        click.echo(f"  Strengthen their tests; list those that it meets in conformance/{file}")
     return bool(wrong)
 
 

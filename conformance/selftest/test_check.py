@@ -175,7 +175,7 @@ def test_a_small_scheduler_that_the_kit_starts_and_ends(monkeypatch: pytest.Monk
     assert result.exit_code == 0, result.output
     assert "SI 2023-12, as given; the scheduler does not describe itself" in text(result)
     assert "placeholder timeout 3 s (proposed)" in text(result)
-    assert "To have it tested, state --placeholder-timeout and --waiting-timeout" in text(result)
+    assert "Not tested unless you state --placeholder-timeout, --waiting-timeout" in text(result)
     assert f"Next:  siconform run --target-command '{command}' --revision 2023-12" in result.output
     assert set(psutil.Process().children(recursive=True)) == before
 

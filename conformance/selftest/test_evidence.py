@@ -182,12 +182,12 @@ def test_a_kit_error_shows_where_it_broke(conformance: Run) -> None:
 
 def test_run_specific_ids_are_removed_from_messages(conformance: Run) -> None:
     message = (
-        "siconform-gw1-77-1795250742-2 lost gw1-12-node-3, 18ea02731225ad62-88 "
+        "siconform-gw1-77-1795250742-2 lost gw1-12-node-3, gw1-12b-node-4, 18ea02731225ad62-88 "
         "and 7f3c1de2-77aa-4c0e-9b1f-0123456789ab-0"
     )
     outcome = conformance(body(f'raise ConformanceFailure("{message}")'))
 
-    assert outcome.reason("SI-NODE-004") == "<rm> lost node-3, <id> and <id>"
+    assert outcome.reason("SI-NODE-004") == "<rm> lost node-3, b-node-4, <id> and <id>"
 
 
 def test_failures_of_random_histories_come_last(conformance: Run) -> None:

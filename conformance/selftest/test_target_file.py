@@ -317,7 +317,7 @@ def test_new_target_file_is_valid_and_not_overwritten(folder: Path) -> None:
 
     again = CliRunner().invoke(main, ["target-file", "--new"])
     assert again.exit_code == 4
-    assert "File exists" in again.stderr
+    assert "already there: siconform.toml; edit it, or remove it first" in again.stderr
 
 
 def test_resolved_target_hides_secrets(written: Callable[[str], Path]) -> None:

@@ -13,6 +13,7 @@ from siwire import find_revision
 
 from siconform import plain_yaml
 from siconform.catalogue import find_requirement
+from siconform.field_values import problem_with
 from siconform.verdicts import Evidence, Verdict
 
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
@@ -180,10 +181,11 @@ def _problems(raw: Any) -> Iterator[str]:
 
 def _problem(value: Any, of: msgspec.structs.FieldInfo) -> str:
     """Return what is wrong with the value of a field, or ""."""
+    if problem := problem_with(value, of):
+        return problem
     try:
-        msgspec.convert(value, of.type)
         _CHECKS.get(of.encode_name, _anything)(value)
-    except (msgspec.ValidationError, LookupError, re.error) as error:
+    except (LookupError, re.error) as error:
         return str(error)
     return ""
 

@@ -52,7 +52,8 @@ def at_line(line: int, *, of_old_text: bool = False) -> str:
 def _rules_counted(report: Report) -> str:
     silent = [spec.name for spec in (report.old, report.new) if not spec.sentences]
     if silent:
-        return f"rules not compared: {' and '.join(silent)} has no prose"
+        has = "has" if len(silent) == 1 else "have"
+        return f"rules not compared: {' and '.join(silent)} {has} no prose"
     return f"{counted(report.rules_changed, 'rule')} changed"
 
 

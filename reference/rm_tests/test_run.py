@@ -93,6 +93,7 @@ def test_a_signal_ends_the_rm(scheduler: str, number: signal.Signals) -> None:
         (("--revision", "2099-01"), 'unknown revision "2099-01"'),
         (("--workload", "none.yaml"), "none.yaml cannot be read"),
         (("--tls-cert", str(WORKLOAD)), "--tls-cert and --tls-key need each other"),
+        (("--scheduler", "here"), '--scheduler "here" has no port: give here:PORT'),
         (("--driver", "nowhere:x"), 'the driver cannot listen on "nowhere:x"'),
     ],
 )
@@ -110,6 +111,13 @@ def test_a_scheduler_that_is_not_there_is_given_up() -> None:
     done = run("127.0.0.1:1", "--attempts", "2")
 
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "gave up the scheduler")
+
+
+def test_a_scheduler_given_up_is_not_reported_as_slow() -> None:
+    done = run("127.0.0.1:1", "--attempts", "1", "--workload", str(WORKLOAD))
+
+    assert done.returncode == 1
+    assert "not ended within" not in done.stdout
 
 
 # requirement: SI-REG-009, SI-REG-010, SI-CONN-013

@@ -23,6 +23,7 @@ from siconform.catalogue.requirement import (
     Source,
 )
 from siconform.catalogue.windows import WindowError, window
+from siconform.field_values import problem_with
 
 _OUR_PREFIX: Final = "SI-"
 _AN_ID: Final = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-[0-9]+")
@@ -103,10 +104,8 @@ def _problems(entry: Any) -> Iterable[str]:
         if name not in entry:
             problems += [f'"{name}" is missing'] if field.required else []
             continue
-        try:
-            msgspec.convert(entry[name], field.type)
-        except msgspec.ValidationError as error:
-            problems.append(f"{name}: {error}")
+        if problem := problem_with(entry[name], field):
+            problems.append(f"{name}: {problem}")
     return problems or list(_senseless(msgspec.convert(entry, _Entry)))
 
 

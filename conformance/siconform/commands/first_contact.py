@@ -270,7 +270,7 @@ class FirstContact:
         words = "; ".join(f"{words} {_known(sources, name)}" for words, name in _TIMERS.items())
         known = (("", rm.timers),)
         flags = [f for f, name in _FLAGS.items() if _known(known, name) == _UNKNOWN]
-        return f"{words}. To have it tested, state {' and '.join(flags)}" if flags else words
+        return f"{words}. Not tested unless you state {', '.join(flags)}" if flags else words
 
     def _features(self, session: Session, rm: ResourceManager) -> Mapping[str, str]:
         """Return the features by name; those that take seconds only of a scheduler that is fast."""

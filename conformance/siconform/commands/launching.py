@@ -153,7 +153,7 @@ def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> lis
     results = Path(value_of(options, "--results") or RESULTS).absolute()
     fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --stepwise, --failed-first
     chosen, tests = _tests_apart(_coloured(options), suite)
-    return [*fixed, *_workers(options), *chosen, *(tests or [str(suite)])]
+    return [*fixed, *_workers(options), *(tests or [str(suite)]), *chosen]
 
 
 def _fixed() -> list[str]:

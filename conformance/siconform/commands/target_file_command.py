@@ -85,6 +85,8 @@ def _write(file: Path) -> None:
         with file.open("x", encoding="utf-8") as new:
             new.write(NEW.format(schema=f"./{_SCHEMA}"))
         schema_file.write_text(_schema(), "utf-8")
+    except FileExistsError:
+        wrong(f"already there: {file}; edit it, or remove it first")
     except OSError as error:
         wrong(f"{file} cannot be written: {error.strerror}")
     click.echo(f"written: {file} and {schema_file}; now set the scheduler in {file}")

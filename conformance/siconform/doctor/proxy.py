@@ -34,7 +34,9 @@ Changes = Callable[[bytes], Awaitable[list[bytes]]]
 def main(arguments: list[str]) -> None:
     """Serve until the process is ended."""
     if len(arguments) != 1 or arguments[0] not in CHANGES:
-        sys.exit(f"give the name of a mutant: {', '.join(sorted(CHANGES))}")
+        names = [f'"{name}"' for name in arguments if not name.startswith("-")]
+        unknown = f"unknown mutant {' '.join(names)}; " if names else ""
+        sys.exit(f"{unknown}give the name of a mutant: {', '.join(sorted(CHANGES))}")
     change = CHANGES[arguments[0]]
     revision = find_revision(change.revision)
     asyncio.run(serve(change, revision, embedded(revision, SHORT, real_clock=False).command))

@@ -5,7 +5,7 @@ from typing import Final
 
 _DIFFERS: Final = (
     (re.compile(r"\bsiconform-\w[\w-]*-\d+"), "<rm>"),
-    (re.compile(r"\b(?:gw\d+|master)-\d+-(?=\w)"), ""),  # prefix of ids: fixture short_name
+    (re.compile(r"\b(?:gw\d+|master)-\d+(?:-|(?=[a-z]+-))(?=\w)"), ""),  # fixture short_name
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?"), "<id>"),
     (re.compile(r"\b[0-9a-f]{12,}(?:-\d+)?\b"), "<id>"),
 )

@@ -97,7 +97,8 @@ class EvidenceStore:
 
     def behaviour(self) -> dict[str, str]:
         """Return the probed behaviour of the target; workers may observe different values."""
-        latency = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
+        slowest = self.slowest_placement  # 0 without a placement
+        latency = {"slowest placement": f"{slowest:.1g} s"} if self.observed and slowest else {}
         observed = sorted(self.observed.items())  # independent of worker order
         return {**latency, **{name: " / ".join(values) for name, values in observed}}
 

@@ -32,6 +32,8 @@ def channels(address: str, options: dict[str, Any]) -> Callable[[], grpc.aio.Cha
     ca, cert, key, name = (options[one] for one in ("tls_ca", "tls_cert", "tls_key", "tls_name"))
     if (cert is None) != (key is None):
         raise click.UsageError("--tls-cert and --tls-key need each other")
+    if ":" not in address:
+        raise click.UsageError(f'--scheduler "{address}" has no port: give {address}:PORT')
     if not (options["tls"] or ca or cert or name):
         return lambda: grpc.aio.insecure_channel(address, _OPTIONS)
     credentials = grpc.ssl_channel_credentials(
