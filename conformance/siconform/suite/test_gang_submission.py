@@ -8,9 +8,11 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     ApplicationUpdated,
 )
+from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gang_timeouts import expiry_of
 from siconform.rm.steps.gangs import GANG_QUEUE, HARD, QUOTA_QUEUE, SOFT
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-GANG-002")
@@ -42,6 +44,28 @@ def test_a_gang_larger_than_the_quota_by_more_than_32_bits_is_rejected(
 
     too_large = rm.submits_gang(queue=QUOTA_QUEUE, memory=2**32 + 2)
 
+    rm.expect(ApplicationRejected(too_large))
+
+
+@requirement("SI-GANG-003")
+def test_a_gang_larger_than_the_quota_of_another_resource_is_rejected(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm, queue = unregistered_rm, "root.gpus"
+    rm.needs(Feature.QUOTAS)
+    rm.has_registered(config=conformance_queues_and("gpus", most={"gpu": 2}))
+    style = rm.spelled(None)  # may be probed, which needs an empty cluster
+    rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 10})
+    app = rm.has_application(queue=queue)
+    amounts = {"memory": 1, "vcore": 1}
+    rm.has_ask_left_alone(app, "quotas of every resource", resources={**amounts, "gpu": 3})
+    fitting, too_large = (
+        rm.submits_application(queue=queue, placeholders={**amounts, "gpu": gpus}, gang_style=style)
+        for gpus in (2, 3)
+    )
+
+    with rm.control("a gang within the quota is accepted"):
+        rm.expect(ApplicationAccepted(fitting))
     rm.expect(ApplicationRejected(too_large))
 
 
