@@ -241,6 +241,71 @@ def _(patch: Patch) -> None:
     patch.instead_of(application_lifecycle.withdraw, withdraw)
 
 
+@mutant(
+    "overdue-application-keeps-allocations",
+    "At its execution timeout an application loses one allocation and runs on with the others.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    def execution_timeout(
+        original: Original, partition: Partition, application: Application, now: float
+    ) -> list[Effect]:
+        held = list(partition.allocations.of(application).values())
+        if len(held) == 1:
+            return original(partition, application, now)
+        patch.fires()
+        return application_lifecycle.withdraw(partition, [], held[:1], "it ran for too long")
+
+    patch.instead_of(application_lifecycle.execution_timeout, execution_timeout)
+
+
+@mutant(
+    "one-execution-timer-for-all",
+    "The execution timer of an application stops those of the others.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    def enter(
+        original: Callable[..., None], partition: Partition, application: Application, now: float
+    ) -> None:
+        before = application.execution_timer
+        original(partition, application, now)
+        if application.execution_timer is before or application.execution_timer is None:
+            return
+        for other in partition.applications.values():
+            if other is not application and other.execution_timer is not None:
+                patch.fires()
+                other.stop_execution_timer()
+
+    patch.instead_of(application_lifecycle.enter, enter)
+
+
+@mutant(
+    "execution-timer-survives-registration",
+    "After another registration the execution timeout of an application ends the next of its id.",
+    breaks=("SI-APP-013",),
+)
+@instead_of(ResourceManagers.register)
+def _(
+    patch: Patch, original: Original, self: ResourceManagers, event: Register, now: float
+) -> list[Effect]:
+    earlier = self.known(event.rm_id)
+    deadlines = [
+        (name, application.application_id, application.execution_timer.deadline)
+        for name, partition in (earlier.partitions if earlier is not None else {}).items()
+        for application in partition.applications.values()
+        if application.execution_timer is not None
+    ]
+    effects = original(self, event, now)
+    later = self.known(event.rm_id)
+    if later is not None and later is not earlier:
+        expire = application_lifecycle.execution_timeout
+        for name, application_id, deadline in deadlines:
+            if name in later.partitions:
+                _ends_next(patch, later.partitions[name], application_id, deadline, expire)
+    return effects
+
+
 def _restarts(partition: Partition, application: Application, now: float) -> None:
     """Let the execution timeout of an application begin again."""
     application.stop_execution_timer()

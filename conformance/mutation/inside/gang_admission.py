@@ -16,6 +16,7 @@ from sireference.core.model import (
     RejectedAsk,
     quoted,
 )
+from sireference.core.resources import Resource
 from sireference.core.states import ApplicationState
 
 from mutation.inside import Original, Patch
@@ -36,6 +37,23 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any
         patch.fires()
         return application.leaf.gathering.younger
     return original(partition, ask_group)
+
+
+@mutant(
+    "gang-size-is-its-memory",
+    "Only the memory of a placeholderAsk is compared with the quota of its queue.",
+    breaks=("SI-GANG-003",),
+)
+@instead_of(submission.objections)
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    total = new.placeholder_ask
+    if total is None or not total.amounts.get("memory"):
+        return original(leaf, new)
+    memory = Resource({"memory": total.amounts["memory"]})
+    found = list(original(leaf, replace(new, placeholder_ask=memory)))
+    if not found and list(original(leaf, new)):
+        patch.fires()
+    return iter(found)
 
 
 @mutant(
