@@ -1,5 +1,7 @@
 """Gang applications: acceptance by placeholderAsk and queue (SI-GANG), and their duplicates."""
 
+import pytest
+
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.notifications import (
@@ -11,7 +13,7 @@ from siconform.protocol.notifications import (
 from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gang_timeouts import expiry_of
-from siconform.rm.steps.gangs import GANG_QUEUE, HARD, QUOTA_QUEUE, SOFT
+from siconform.rm.steps.gangs import GANG_QUEUE, HARD, QUOTA_QUEUE, SOFT, Style
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -91,13 +93,28 @@ def test_the_quota_of_a_parent_queue_counts_as_well(rm: ResourceManager) -> None
     rm.expect(ApplicationRejected(too_large))
 
 
+@pytest.mark.parametrize("style", list(Style))
 @requirement("SI-GANG-006")
-def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
+def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager, style: Style) -> None:
     with rm.control("the same gang for a FIFO queue is accepted"):
-        rm.expect(ApplicationAccepted(rm.submits_gang(queue=GANG_QUEUE)))
+        rm.expect(ApplicationAccepted(rm.submits_gang(queue=GANG_QUEUE, style=style)))
 
-    unfair = rm.submits_gang(queue="root.fair")
+    unfair = rm.submits_gang(queue="root.fair", style=style)
 
+    rm.expect(ApplicationRejected(unfair))
+
+
+@requirement("SI-GANG-006")
+def test_a_gang_of_another_resource_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
+    style = rm.spelled(None)
+
+    taken, unfair = (
+        rm.submits_application(queue=queue, placeholders={"gpu": 2}, gang_style=style)
+        for queue in (GANG_QUEUE, "root.fair")
+    )
+
+    with rm.control("the same gang for a FIFO queue is accepted"):
+        rm.expect(ApplicationAccepted(taken))
     rm.expect(ApplicationRejected(unfair))
 
 
