@@ -56,6 +56,33 @@ def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any)
     return iter(found)
 
 
+def _fair_queues_take(patch: Patch, is_taken: Callable[[Any], bool]) -> None:
+    """Let queues with the policy fair accept some gangs."""
+
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        for why in original(leaf, new):
+            if "fairly" in why and is_taken(new):
+                patch.fires()
+            else:
+                yield why
+
+    patch.instead_of(submission.objections, objections)
+
+
+@mutant("fair-queues-take-hard-gangs", "Fair queues take hard gangs.", breaks=("SI-GANG-006",))
+def _(patch: Patch) -> None:
+    _fair_queues_take(patch, lambda new: new.gang_style.casefold() == "hard")
+
+
+@mutant(
+    "fair-queues-take-gangs-without-memory",
+    "Fair queues take gangs whose placeholderAsk names no memory.",
+    breaks=("SI-GANG-006",),
+)
+def _(patch: Patch) -> None:
+    _fair_queues_take(patch, lambda new: not new.placeholder_ask.amounts.get("memory"))
+
+
 @mutant(
     "placeholder-ask-is-a-limit",
     "A gang gets no more than it announced.",
