@@ -241,6 +241,117 @@ def _(patch: Patch) -> None:
     patch.instead_of(application_lifecycle.withdraw, withdraw)
 
 
+@mutant(
+    "overdue-application-keeps-allocations",
+    "At its execution timeout an application loses one allocation and runs on with the others.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    def execution_timeout(
+        original: Original, partition: Partition, application: Application, now: float
+    ) -> list[Effect]:
+        held = list(partition.allocations.of(application).values())
+        if len(held) == 1:
+            return original(partition, application, now)
+        patch.fires()
+        return application_lifecycle.withdraw(partition, [], held[:1], "it ran for too long")
+
+    patch.instead_of(application_lifecycle.execution_timeout, execution_timeout)
+
+
+@mutant(
+    "one-execution-timer-for-all",
+    "The execution timer of an application stops those of the others.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    def enter(
+        original: Callable[..., None], partition: Partition, application: Application, now: float
+    ) -> None:
+        before = application.execution_timer
+        original(partition, application, now)
+        if application.execution_timer is before or application.execution_timer is None:
+            return
+        for other in partition.applications.values():
+            if other is not application and other.execution_timer is not None:
+                patch.fires()
+                other.stop_execution_timer()
+
+    patch.instead_of(application_lifecycle.enter, enter)
+
+
+def _survives_registration(
+    patch: Patch, timer_of: Callable[[Application], Timer | None], expire: _Expire
+) -> None:
+    """Let a timer of an earlier registration end the next application of that id."""
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        earlier = self.known(event.rm_id)
+        deadlines = [
+            (name, application.application_id, timer.deadline)
+            for name, partition in (earlier.partitions if earlier is not None else {}).items()
+            for application in partition.applications.values()
+            if (timer := timer_of(application)) is not None
+        ]
+        effects = original(self, event, now)
+        later = self.known(event.rm_id)
+        if later is not None and later is not earlier:
+            for name, application_id, deadline in deadlines:
+                if name in later.partitions:
+                    _ends_next(patch, later.partitions[name], application_id, deadline, expire)
+        return effects
+
+    patch.instead_of(ResourceManagers.register, register)
+
+
+def _state_timer_while_waiting(application: Application) -> Timer | None:
+    is_waiting = application.state is ApplicationState.COMPLETING
+    return application.state_timer if is_waiting else None
+
+
+@mutant(
+    "execution-timer-survives-registration",
+    "After another registration the execution timeout of an application ends the next of its id.",
+    breaks=("SI-APP-013",),
+)
+def _(patch: Patch) -> None:
+    def execution_timer(application: Application) -> Timer | None:
+        return application.execution_timer
+
+    _survives_registration(patch, execution_timer, application_lifecycle.execution_timeout)
+
+
+@mutant(
+    "waiting-timer-survives-registration",
+    "After another registration the waiting time of an application completes the next of its id.",
+    breaks=("SI-APP-029",),
+)
+def _(patch: Patch) -> None:
+    _survives_registration(patch, _state_timer_while_waiting, _complete)
+
+
+@mutant(
+    "one-waiting-timer-for-all",
+    "The waiting time of an application stops those of the others.",
+    breaks=("SI-APP-029",),
+)
+def _(patch: Patch) -> None:
+    def enter(
+        original: Callable[..., None], partition: Partition, application: Application, now: float
+    ) -> None:
+        original(partition, application, now)
+        if _state_timer_while_waiting(application) is None:
+            return
+        for other in partition.applications.values():
+            if other is not application and _state_timer_while_waiting(other) is not None:
+                patch.fires()
+                other.stop_state_timer()
+
+    patch.instead_of(application_lifecycle.enter, enter)
+
+
 def _restarts(partition: Partition, application: Application, now: float) -> None:
     """Let the execution timeout of an application begin again."""
     application.stop_execution_timer()

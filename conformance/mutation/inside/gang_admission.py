@@ -16,6 +16,7 @@ from sireference.core.model import (
     RejectedAsk,
     quoted,
 )
+from sireference.core.resources import Resource
 from sireference.core.states import ApplicationState
 
 from mutation.inside import Original, Patch
@@ -36,6 +37,50 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any
         patch.fires()
         return application.leaf.gathering.younger
     return original(partition, ask_group)
+
+
+@mutant(
+    "gang-size-is-its-memory",
+    "Only the memory of a placeholderAsk is compared with the quota of its queue.",
+    breaks=("SI-GANG-003",),
+)
+@instead_of(submission.objections)
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    total = new.placeholder_ask
+    if total is None or not total.amounts.get("memory"):
+        return original(leaf, new)
+    memory = Resource({"memory": total.amounts["memory"]})
+    found = list(original(leaf, replace(new, placeholder_ask=memory)))
+    if not found and list(original(leaf, new)):
+        patch.fires()
+    return iter(found)
+
+
+def _fair_queues_take(patch: Patch, is_taken: Callable[[Any], bool]) -> None:
+    """Let queues with the policy fair accept some gangs."""
+
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        for why in original(leaf, new):
+            if "fairly" in why and is_taken(new):
+                patch.fires()
+            else:
+                yield why
+
+    patch.instead_of(submission.objections, objections)
+
+
+@mutant("fair-queues-take-hard-gangs", "Fair queues take hard gangs.", breaks=("SI-GANG-006",))
+def _(patch: Patch) -> None:
+    _fair_queues_take(patch, lambda new: new.gang_style.casefold() == "hard")
+
+
+@mutant(
+    "fair-queues-take-gangs-without-memory",
+    "Fair queues take gangs whose placeholderAsk names no memory.",
+    breaks=("SI-GANG-006",),
+)
+def _(patch: Patch) -> None:
+    _fair_queues_take(patch, lambda new: not new.placeholder_ask.amounts.get("memory"))
 
 
 @mutant(

@@ -65,6 +65,26 @@ def _(patch: Patch, original: Callable[..., bool], partition: Any, application: 
 
 
 @mutant(
+    "one-gang-timer-for-all",
+    "The timer of a gang stops those of the others.",
+    breaks=("SI-GANG-032",),
+)
+def _(patch: Patch) -> None:
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        gang = partition.gangs.get(application)
+        before = None if gang is None else gang.timer
+        original(partition, application, now)
+        if gang is None or gang.timer is None or gang.timer is before:
+            return
+        for other in partition.gangs.values():
+            if other is not gang and other.timer is not None:
+                patch.fires()
+                other.stop_timer()
+
+    patch.instead_of(timeout.watch, watch)
+
+
+@mutant(
     "gang-timer-ends-with-its-placeholders",
     "Once a gang has lost all its placeholders, it never times out.",
     breaks=("SI-GANG-032", "SI-GANG-033"),

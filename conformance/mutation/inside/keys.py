@@ -13,6 +13,7 @@ from sireference.core.model import (
     OneOfKey,
     RejectedAllocation,
     RejectedAsk,
+    ReleasedAllocation,
     partition_name,
 )
 from sireference.core.resources import Resource
@@ -78,6 +79,27 @@ def _(patch: Patch) -> None:
         return [*received, *(one for one in received if isinstance(one, NewAllocation))]
 
     patch.instead_of(allocations.make, make)
+
+
+@_mutant(
+    "second-lifecycle-ends-silently",
+    "The release of an allocation whose key was used before is not confirmed.",
+    breaks=("SI-REL-001",),
+)
+def _(patch: Patch) -> None:
+    ended = ended_keys(patch)
+
+    def stop(
+        original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
+    ) -> Any:
+        is_again = live.record.ask.key in ended
+        received = original(partition, live, request, now)
+        if not is_again:
+            return received
+        patch.fires()
+        return [one for one in received if not isinstance(one, ReleasedAllocation)]
+
+    patch.instead_of(releases.stop, stop)
 
 
 _mutant(

@@ -75,6 +75,31 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "undrained-once-more-silently",
+    "To undrain a node is no error if it has been undrained before.",
+    breaks=("SI-NODE-029",),
+)
+def _(patch: Patch) -> None:
+    undrained: set[Node] = set()
+
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        was_draining = node.state is NodeState.DRAINING
+        effects = original(partition, node, info, now)
+        if info.action is not NodeAction.DRAIN_TO_SCHEDULABLE:
+            return effects
+        if was_draining:
+            undrained.add(node)
+        elif node in undrained:
+            patch.fires()
+            return []
+        return effects
+
+    patch.instead_of(nodes.change, change)
+
+
+@mutant(
     "early-drain-is-remembered",
     "A node that was drained before it was created is not used.",
     breaks=("SI-NODE-035",),

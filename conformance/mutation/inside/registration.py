@@ -1,5 +1,6 @@
 """Mutants of registration, and of state kept from an earlier registration."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -154,6 +155,26 @@ def _(patch: Patch) -> None:
                     node.capacity,
                     node.occupied,
                 )
+                nodes.create(later, info, now)
+
+    _keeps(patch, keep)
+
+
+@mutant(
+    "nodes-survive-a-third-registration",
+    "Nodes are still known after an RM registered for the third time.",
+    breaks=("SI-REG-005",),
+)
+def _(patch: Patch) -> None:
+    registrations: Counter[str] = Counter()
+
+    def keep(partitions: Any, later: Any, now: float) -> None:
+        registrations[later.rm_id] += 1
+        for name, partition in partitions.items() if registrations[later.rm_id] > 1 else ():
+            for node in partition.nodes.values():
+                patch.fires()
+                create = NodeAction.CREATE
+                info = NodeInfo(node.node_id, create, name, node.attributes, node.capacity)
                 nodes.create(later, info, now)
 
     _keeps(patch, keep)

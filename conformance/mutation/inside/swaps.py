@@ -14,6 +14,7 @@ from sireference.core.model import (
     ReleasedAllocation,
     ReleaseRequest,
 )
+from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, TerminationType
@@ -111,6 +112,20 @@ def _(patch: Patch, original: Original, partition: Partition, now: float) -> lis
 )
 def _(patch: Patch) -> None:
     places_beyond_capacity(patch, lambda _partition, _pending, _gone: True)
+
+
+@mutant(
+    "third-types-of-replacements-unchecked",
+    "A real ask takes the place of its placeholder if memory and vcores suffice there.",
+    breaks=("SI-RES-001",),
+)
+def _(patch: Patch) -> None:
+    def has_memory_and_vcores(_: Any, pending: Any, gone: Any) -> bool:
+        need = pending.ask.resource.amounts
+        two = {name: need[name] for name in ("memory", "vcore") if name in need}
+        return Resource(two).fits(gone.node.free)
+
+    places_beyond_capacity(patch, has_memory_and_vcores)
 
 
 @mutant(

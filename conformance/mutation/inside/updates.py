@@ -16,6 +16,7 @@ from sireference.core.states import NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.inside.node_actions import ends_draining
+from mutation.inside.swaps import after_replacement
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -275,6 +276,24 @@ def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -
         gang.stop_timer()
         timeout.watch(partition, live.application, now=rest[1])
     return effects
+
+
+@_mutant(
+    "updates-of-replacements-ignored",
+    "The update of an allocation that replaced a placeholder is silently ignored.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(patch: Patch) -> None:
+    replacements: set[Any] = set()
+    after_replacement(patch.quietly(), lambda live, _gone: replacements.add(live))
+
+    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        if live in replacements:
+            patch.fires()
+            return []
+        return original(partition, live, *rest)
+
+    patch.instead_of(updates.change, change)
 
 
 @_mutant(

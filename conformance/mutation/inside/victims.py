@@ -124,6 +124,23 @@ def _spares_equals(patch: Patch) -> None:
 
 
 @mutant(
+    "priorities-lose-their-sign",
+    "Preemption compares the amounts of priorities: -5 is as high as 5.",
+    breaks=("SI-PRE-005",),
+)
+@instead_of(Candidates.victim)
+def _(patch: Patch, original: Callable[..., Any], candidates: Any, live: Any) -> Any:
+    comparison = candidates.comparison(live.application.leaf)
+    if comparison is None:
+        return None
+    priority = comparison.priority(live)
+    if (abs(priority) <= abs(comparison.most)) == (priority <= comparison.most):
+        return original(candidates, live)
+    patch.fires()
+    return Victim(live, abs(priority)) if abs(priority) <= abs(comparison.most) else None
+
+
+@mutant(
     "preempting-ask-lost-with-an-application",
     "An ask is lost if the application of its victim is removed before the RM confirms.",
     breaks=("SI-APP-018",),

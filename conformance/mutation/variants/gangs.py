@@ -8,9 +8,15 @@ from typing import Any, Final
 
 from sireference.configuration import properties
 from sireference.configuration.model import SortPolicy
-from sireference.core import allocation_end, application_lifecycle, asks
+from sireference.core import allocation_end, application_lifecycle, asks, releases
 from sireference.core.gang import completion, placeholders, submission
-from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
+from sireference.core.model import (
+    AskedAndHeld,
+    Effect,
+    ReleasedAllocation,
+    ReleasedAsk,
+    partition_name,
+)
 from sireference.core.state.timers import Timers
 from sireference.core.states import ApplicationState, TerminationType
 
@@ -42,6 +48,27 @@ def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
         if one.gangSchedulingStyle == "hard":
             one.gangSchedulingStyle = "soft"
+
+
+@variant(
+    "all-is-stopped-placeholders-first",
+    "A release of everything stops placeholders first: what replaces one is announced, and ends.",
+    once_failed_by=("SI-GANG-071",),
+    departs_from=("SI-GANG-059",),
+    areas=("GANG", "REL"),
+)
+@instead_of(releases.release)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    effects: list[Effect] = []
+    partition = rm.partitions.get(partition_name(request.partition))
+    application = partition and partition.applications.get(request.subject.application_id)
+    is_stop = request.termination is TerminationType.STOPPED_BY_RM
+    if application and is_stop and isinstance(request.subject, AskedAndHeld):
+        for live in list(partition.allocations.of(application).values()):
+            if live.open_release is TerminationType.PLACEHOLDER_REPLACED:
+                patch.fires()
+                effects += releases.stop(partition, live, request, now)
+    return [*effects, *original(rm, request, now)]
 
 
 @_on_the_wire(

@@ -97,13 +97,18 @@ def conformance_queues() -> QueueConfiguration:
 
 
 def conformance_queues_and(
-    leaf: str, *limits: Mapping[str, object], most_applications: int | None = None
+    leaf: str,
+    *limits: Mapping[str, object],
+    most: Mapping[str, int] | None = None,
+    most_applications: int | None = None,
 ) -> str:
     """Return the queues of the shared cluster and one more leaf below root, which takes gangs.
 
-    Its limits are as in ``queue_with_limits``.
+    Its limits are as in ``queue_with_limits``; ``most`` is its quota.
     """
     lines = ["properties: {application.sort.policy: fifo}"]
+    if most is not None:
+        lines.append(f"resources: {json.dumps({'max': dict(most)})}")
     if limits:
         lines.append(f"limits: {json.dumps([dict(limit) for limit in limits])}")
     if most_applications is not None:

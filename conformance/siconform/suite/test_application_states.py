@@ -3,17 +3,25 @@
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import disruptive, real_clock, requirement, waits
+from siconform.marks import (
+    disruptive,
+    real_clock,
+    registering_again_is_a_race,
+    requirement,
+    waits,
+)
 from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING, WAITING
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
+    NodeAccepted,
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import HARD, replaced
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-APP-021")
@@ -201,6 +209,44 @@ def test_an_application_is_completed_once_it_waited_without_a_break(rm: Resource
 
     rm.is_completed_when_due(returning, seconds=time_to_wait, since=since)
     rm.expect_none(ApplicationUpdated(asking, state=COMPLETED))
+
+
+@waits
+@requirement("SI-APP-029")
+def test_applications_that_wait_at_the_same_time_are_completed(rm: ResourceManager) -> None:
+    time_to_wait = rm.waiting_timeout()
+    rm.has_node()
+    allocations = [rm.has_allocation(rm.has_application()) for _ in range(2)]
+    since = rm.now()
+
+    for allocation in allocations:
+        rm.releases(allocation)
+
+    for allocation in allocations:
+        rm.is_completed_when_due(allocation.application, seconds=time_to_wait, since=since)
+
+
+@waits
+@requirement("SI-APP-029")
+@registering_again_is_a_race
+def test_the_waiting_time_of_an_earlier_registration_does_not_complete_the_next_of_its_id(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
+    node = rm.has_node()
+    forgotten = rm.has_waiting_application()
+
+    rm.has_registered_again()
+    rm.registers_node(node)
+    rm.expect(NodeAccepted(node))
+    app = rm.has_application(forgotten)
+    allocation = rm.has_allocation(app)
+
+    rm.outlasts_waiting(ApplicationUpdated(app, state=COMPLETED))
+
+    rm.expect(Allocated(rm.asks(app)))
+    rm.still_holds(allocation)
 
 
 @waits

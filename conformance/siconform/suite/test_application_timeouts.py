@@ -1,14 +1,16 @@
 """Execution timeouts of applications (SI-APP)."""
 
-from siconform.marks import requirement
+from siconform.marks import registering_again_is_a_race, requirement
 from siconform.protocol.application_states import OVER
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
+    NodeAccepted,
     Released,
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 def ends_when_due(rm: ResourceManager, held: Allocated, *, seconds: float, since: float) -> None:
@@ -29,6 +31,39 @@ def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManag
     allocation = rm.has_allocation(app)
 
     ends_when_due(rm, allocation, seconds=0.5, since=before)
+
+
+@requirement("SI-APP-012")
+def test_no_allocation_of_an_application_is_kept_running_beyond_its_timeout(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    limit = rm.long_enough_to_be_served(0.5)
+    before = rm.now()
+    app = rm.has_application(timeout_ms=round(1000 * limit))
+    with rm.one_message():
+        asks = [rm.asks(app), rm.asks(app)]
+    with rm.precondition("asks that fit are allocated"):
+        first, second = [rm.expect(Allocated(ask)) for ask in asks]
+
+    ends_when_due(rm, first, seconds=limit, since=before)
+    over = ApplicationUpdated(app, state=OVER)
+    if not rm.observe(over):
+        rm.expect_one_of(Released(identity=second.identity, termination=Termination.TIMEOUT), over)
+
+
+@requirement("SI-APP-012")
+def test_of_applications_that_run_at_the_same_time_each_has_its_timeout(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(1.0)
+    before = rm.now()
+    apps = [rm.has_application(timeout_ms=round(1000 * limit)) for _ in range(2)]
+    allocations = [rm.has_allocation(app) for app in apps]
+
+    for allocation in allocations:
+        ends_when_due(rm, allocation, seconds=limit, since=before)
 
 
 @requirement("SI-APP-012")
@@ -169,6 +204,32 @@ def test_the_timeout_of_a_removed_application_does_not_limit_the_next_of_its_id(
     rm.has_allocation(removed)
     rm.has_removed(removed)
     app = rm.has_application(removed)
+    unlimited = rm.has_allocation(app)
+
+    with rm.control("an application with a positive timeout ends"):
+        before = rm.now()
+        limited = rm.has_application(timeout_ms=round(1000 * limit))
+        ends_when_due(rm, rm.has_allocation(limited), seconds=limit, since=before)
+    rm.expect_none(Released(identity=unlimited.identity), ApplicationUpdated(app, state=OVER))
+    rm.expect(Allocated(rm.asks(app)))
+
+
+@requirement("SI-APP-013")
+@registering_again_is_a_race
+def test_the_timeout_of_an_earlier_registration_does_not_limit_the_next_application_of_its_id(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
+    node = rm.has_node()
+    limit = rm.long_enough_to_be_served(1.0)
+    forgotten = rm.has_application(timeout_ms=round(1000 * limit))
+    rm.has_allocation(forgotten)
+
+    rm.has_registered_again()
+    rm.registers_node(node)
+    rm.expect(NodeAccepted(node))
+    app = rm.has_application(forgotten)
     unlimited = rm.has_allocation(app)
 
     with rm.control("an application with a positive timeout ends"):

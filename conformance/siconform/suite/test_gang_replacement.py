@@ -414,6 +414,21 @@ def test_a_larger_real_ask_waits_for_capacity_of_its_size(rm: ResourceManager) -
     rm.expect_none(Allocated(real))
 
 
+@requirement("SI-RES-001")
+def test_a_real_ask_is_not_placed_where_its_placeholder_had_no_such_resource(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang, [placeholder] = rm.has_complete_gang(memory=2)
+    other = rm.has_node(resources={"memory": 2, "vcore": 1, "gpu": 1})
+
+    real = rm.asks(gang, resources={**gang.member, "gpu": 1}, task_group=TASK_GROUP)
+
+    rm.expect_none(Allocated(real, node=placeholder.node))
+    placed = rm.observe(Allocated(real, node=other))
+    rm.needs_some(placed, of="to place a real ask without its placeholder")
+
+
 @requirement("SI-GANG-056")
 def test_a_real_ask_does_not_wait_for_placeholders_in_replacement(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(members=1)

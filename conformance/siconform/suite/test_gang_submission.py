@@ -1,5 +1,7 @@
 """Gang applications: acceptance by placeholderAsk and queue (SI-GANG), and their duplicates."""
 
+import pytest
+
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.notifications import (
@@ -8,9 +10,11 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     ApplicationUpdated,
 )
+from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gang_timeouts import expiry_of
-from siconform.rm.steps.gangs import GANG_QUEUE, HARD, QUOTA_QUEUE, SOFT
+from siconform.rm.steps.gangs import GANG_QUEUE, HARD, QUOTA_QUEUE, SOFT, Style
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-GANG-002")
@@ -45,6 +49,28 @@ def test_a_gang_larger_than_the_quota_by_more_than_32_bits_is_rejected(
     rm.expect(ApplicationRejected(too_large))
 
 
+@requirement("SI-GANG-003")
+def test_a_gang_larger_than_the_quota_of_another_resource_is_rejected(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm, queue = unregistered_rm, "root.gpus"
+    rm.needs(Feature.QUOTAS)
+    rm.has_registered(config=conformance_queues_and("gpus", most={"gpu": 2}))
+    style = rm.spelled(None)  # may be probed, which needs an empty cluster
+    rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 10})
+    app = rm.has_application(queue=queue)
+    amounts = {"memory": 1, "vcore": 1}
+    rm.has_ask_left_alone(app, "quotas of every resource", resources={**amounts, "gpu": 3})
+    fitting, too_large = (
+        rm.submits_application(queue=queue, placeholders={**amounts, "gpu": gpus}, gang_style=style)
+        for gpus in (2, 3)
+    )
+
+    with rm.control("a gang within the quota is accepted"):
+        rm.expect(ApplicationAccepted(fitting))
+    rm.expect(ApplicationRejected(too_large))
+
+
 @requirement("SI-GANG-004")
 def test_a_gang_within_the_quota_is_accepted_whatever_is_free(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
@@ -67,13 +93,28 @@ def test_the_quota_of_a_parent_queue_counts_as_well(rm: ResourceManager) -> None
     rm.expect(ApplicationRejected(too_large))
 
 
+@pytest.mark.parametrize("style", list(Style))
 @requirement("SI-GANG-006")
-def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
+def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager, style: Style) -> None:
     with rm.control("the same gang for a FIFO queue is accepted"):
-        rm.expect(ApplicationAccepted(rm.submits_gang(queue=GANG_QUEUE)))
+        rm.expect(ApplicationAccepted(rm.submits_gang(queue=GANG_QUEUE, style=style)))
 
-    unfair = rm.submits_gang(queue="root.fair")
+    unfair = rm.submits_gang(queue="root.fair", style=style)
 
+    rm.expect(ApplicationRejected(unfair))
+
+
+@requirement("SI-GANG-006")
+def test_a_gang_of_another_resource_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
+    style = rm.spelled(None)
+
+    taken, unfair = (
+        rm.submits_application(queue=queue, placeholders={"gpu": 2}, gang_style=style)
+        for queue in (GANG_QUEUE, "root.fair")
+    )
+
+    with rm.control("the same gang for a FIFO queue is accepted"):
+        rm.expect(ApplicationAccepted(taken))
     rm.expect(ApplicationRejected(unfair))
 
 

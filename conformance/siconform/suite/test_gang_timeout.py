@@ -136,6 +136,19 @@ def test_an_incomplete_gang_loses_the_placeholder_of_a_complete_group(
     rm.expect_expiry(partial.gang, partial.placeholders)
 
 
+@requirement("SI-GANG-032")
+def test_of_incomplete_gangs_that_wait_at_the_same_time_each_loses_its_placeholders(
+    rm: ResourceManager,
+) -> None:
+    limit = rm.short_limit(3.0)  # long enough for two gangs
+    with rm.confirming_nothing():  # else the later one may be completed
+        partials = [rm.has_partial_gang(members=2, memory=memory, limit=limit) for memory in (4, 3)]
+
+        releases = [one for p in partials for one in rm.expect_expiry(p.gang, p.placeholders)]
+
+    rm.has_confirmed(releases)
+
+
 @of_each_style
 @requirement("SI-GANG-033")
 def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: Style) -> None:

@@ -101,6 +101,23 @@ def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager)
     rm.expect_none(Allocated(live.key))
 
 
+@requirement("SI-REL-001")
+def test_key_used_again_can_be_released_again(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    ended = rm.has_released(rm.has_allocation(app, memory=10))
+    again = rm.asks(app, key=ended.key, memory=10)
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    served = [received] if isinstance(received, Allocated) else []
+    rm.needs_some(served, of="to serve a key for a second time")
+    [live] = served
+
+    rm.releases(live)
+
+    rm.expect(Released(identity=live.identity, application=app, termination=STOPPED_BY_RM))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+
+
 @requirement("SI-ALLOC-002")
 def test_key_used_again_has_the_amount_it_was_asked_for_with_then(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

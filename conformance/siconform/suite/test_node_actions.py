@@ -139,6 +139,21 @@ def test_undraining_a_node_that_is_not_draining_is_an_error(rm: ResourceManager)
 
 
 @requirement("SI-NODE-029")
+def test_undraining_a_node_again_is_an_error(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    rm.drains(node)
+    rm.undrains(node)
+    with rm.precondition("undraining a draining node is no error"):
+        rm.expect_none(NodeRejected(node), StreamEnded(UpdateKind.NODES))
+
+    for _ in range(2):
+        rm.undrains(node)
+        rm.expect_one_of(NodeRejected(node), StreamEnded(UpdateKind.NODES))
+
+    rm.expect(Allocated(rm.asks(rm.has_application()), node=node))
+
+
+@requirement("SI-NODE-029")
 def test_undraining_a_draining_node_is_no_error(rm: ResourceManager) -> None:
     node = rm.has_node()
     rm.drains(node)

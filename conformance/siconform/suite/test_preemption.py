@@ -153,21 +153,24 @@ def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     rm.sees_preemption_of(*left, by=rm.claims(taken.entitled))
 
 
+@pytest.mark.parametrize("priority", [5, -5])
 @requirement("SI-PRE-005")
-def test_victims_do_not_have_a_higher_priority_than_the_ask(rm: ResourceManager) -> None:
+def test_victims_do_not_have_a_higher_priority_than_the_ask(
+    rm: ResourceManager, priority: int
+) -> None:
     rm.has_node(memory=10)
     taker = rm.has_application(queue=TAKING_QUEUE)
-    higher = [rm.has_allocation(taker, priority=10) for _ in range(5)]
-    lower = rm.has_allocation(taker, priority=0)
-    higher += [rm.has_allocation(taker, priority=10) for _ in range(4)]
+    higher = [rm.has_allocation(taker, priority=priority + 5) for _ in range(5)]
+    lower = rm.has_allocation(taker, priority=priority - 5)
+    higher += [rm.has_allocation(taker, priority=priority + 5) for _ in range(4)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    first = rm.claims(entitled, priority=5)
+    first = rm.claims(entitled, priority=priority)
     release = rm.sees_preemption_of(*higher, lower, by=first)
     rm.agrees(release, Released(identity=lower.identity))
     rm.expect(Allocated(first))
 
-    rm.claims(entitled, priority=5)
+    rm.claims(entitled, priority=priority)
     rm.sees_no_preemption_of(*higher)
 
 

@@ -66,6 +66,9 @@ def test_registering_again_forgets_the_nodes(unregistered_rm: UnregisteredRM) ->
     unregistered_rm.registers_node(node)
 
     unregistered_rm.expect(NodeAccepted(node))
+    unregistered_rm.has_registered_again()
+    unregistered_rm.registers_node(node)
+    unregistered_rm.expect(NodeAccepted(node))
 
 
 @requirement("SI-REG-005")

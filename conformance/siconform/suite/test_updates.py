@@ -190,6 +190,18 @@ def test_an_update_of_a_recovered_allocation_counts(rm: ResourceManager) -> None
 
 
 @requirement("SI-ALLOC-012")
+def test_an_update_of_what_replaced_a_placeholder_counts(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    gang, app = rm.has_gang(memory=2), rm.has_application()
+    real, _ = rm.has_replaced(gang, [rm.has_placeholder(gang)])
+
+    rm.has_updated(real, memory=8)
+
+    counts_until_it_is_smaller(rm, app, real)
+
+
+@requirement("SI-ALLOC-012")
 def test_an_allocation_beyond_its_node_holds_what_a_smaller_update_leaves(
     rm: ResourceManager,
 ) -> None:
