@@ -114,6 +114,43 @@ def test_rm_of_aborted_test_does_not_confirm(serving: str) -> None:
     session.discard()
 
 
+def test_rm_that_left_something_is_not_used_again(serving: str) -> None:
+    target = Target(serving)
+    session = Session(target, DEADLINES, "several")
+    session.observed.probed = True
+    left = session.resource_manager("left").connection.rm_id
+    restarts = target.restarts
+
+    session.starts_clean()
+
+    assert session.resource_manager("next").connection.rm_id != left
+    assert target.restarts == restarts
+    session.discard()
+
+
+@pytest.mark.parametrize("restartable", [True, False])
+def test_process_of_one_rm_that_left_something_is_replaced(*, restartable: bool) -> None:
+    registered: list[str] = []
+
+    def accept_one(request: Any, context: grpc.ServicerContext) -> Any:
+        if registered and request.rmID != registered[0]:
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "there is an RM")
+        registered.append(request.rmID)
+        return _accept()
+
+    with scheduler({"RegisterResourceManager": accept_one}, workers=8) as address:
+        target = Target(address, restartable=restartable)
+        target.address = address
+        session = Session(target, DEADLINES, "one")
+        session.observed.probed = True
+        session.resource_manager("left")
+
+        session.starts_clean()
+
+        assert target.restarts == restartable
+        session.discard()
+
+
 def test_new_rm_avoids_dead_process(serving: str) -> None:
     target = Target(serving)
     session = Session(target, DEADLINES, "w")

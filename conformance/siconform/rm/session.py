@@ -154,6 +154,17 @@ class Session:
         if self.serves_several():
             self.discard()
 
+    def starts_clean(self) -> None:
+        """Leave what a test could not clean up: the next one has another RM, or another process.
+
+        A target that serves one RM and that the kit cannot restart keeps what was left.
+        """
+        with suppress(TargetLost):  # the next test notices, too
+            if self.serves_several():
+                self.discard()
+            elif self.target.restartable:
+                self.renew()
+
     def renew(self) -> None:
         """Replace the target, which may be unusable after this test, where possible."""
         self.discard()

@@ -90,9 +90,11 @@ def rm(
         _needs_features(rm, request)
         yield rm
     finally:  # also if the test is skipped: the RM would go on answering
-        _finish(rm, rm.exchange)
+        is_clean = _finish(rm, rm.exchange)
     if request.node.get_closest_marker("disruptive"):
         session.renew()
+    elif not is_clean:
+        session.starts_clean()
 
 
 @pytest.fixture
@@ -152,13 +154,16 @@ def _needs_features(rm: ResourceManager, request: pytest.FixtureRequest) -> None
             rm.needs(find_feature(name))
 
 
-def _finish(rm: ResourceManager, exchange: Exchange) -> None:
+def _finish(rm: ResourceManager, exchange: Exchange) -> bool:
     exchange.end = len(exchange.history)
-    _leave(rm, exchange)
+    return _leave(rm, exchange)
 
 
-def _leave(rm: ResourceManager, exchange: Exchange) -> None:
-    _notes(exchange, rm.leaves())
+def _leave(rm: ResourceManager, exchange: Exchange) -> bool:
+    """Clean up; return whether nothing of the test is left."""
+    problems = rm.leaves()
+    _notes(exchange, problems)
+    return not problems
 
 
 def _notes(exchange: Exchange, problems: list[str]) -> None:
