@@ -77,7 +77,7 @@ class PendingAsk:
 
 
 class AskGroup:
-    """The pending asks of ``application`` with one key, in the order they are served."""
+    """Asks of ``application`` with one key that want more, in the order they are served."""
 
     __slots__ = (
         "_heap",
@@ -132,6 +132,9 @@ class AskGroup:
     def leave(self, pending: PendingAsk) -> None:
         """Remove an ask; at most half of the heap is outdated entries."""
         pending.ask_group = None
+        if self._heap[0][2] is pending:
+            heapq.heappop(self._heap)
+            return
         self._stale += 1
         if 2 * self._stale > len(self._heap):
             taken = {entry[2]: entry for entry in self._heap if entry[2].ask_group is self}
@@ -145,15 +148,13 @@ class AskGroup:
 
     def first(self) -> PendingAsk | None:
         """Return the ask to be served next, None when there is none."""
-        while heap := self._heap:
+        heap = self._heap
+        while heap:
             pending = heap[0][2]
             if pending.ask_group is self:
-                if pending.wants_more:
-                    return pending
-                pending.ask_group = None
-            else:
-                self._stale -= 1
+                return pending
             heapq.heappop(heap)
+            self._stale -= 1
         return None
 
     def next_sort_key(self) -> SortKey | None:
