@@ -85,6 +85,37 @@ class Resource:
 NOTHING: Final = Resource()
 
 
+class Total:
+    """A sum that changes with every allocation, at less cost than a new resource each time."""
+
+    __slots__ = ("_amounts", "_value")
+
+    def __init__(self) -> None:
+        self._amounts: dict[str, int] = {}
+        self._value: Resource | None = NOTHING  # None until it is read after a change
+
+    @property
+    def value(self) -> Resource:
+        """Return the sum as it is now."""
+        if self._value is None:
+            self._value = Resource(dict(self._amounts))
+        return self._value
+
+    def add(self, resource: Resource) -> None:
+        """Add ``resource`` to the sum."""
+        amounts = self._amounts
+        for name, amount in resource.amounts.items():
+            amounts[name] = amounts.get(name, 0) + amount
+        self._value = None
+
+    def subtract(self, resource: Resource) -> None:
+        """Subtract ``resource`` from the sum."""
+        amounts = self._amounts
+        for name, amount in resource.amounts.items():
+            amounts[name] = amounts.get(name, 0) - amount
+        self._value = None
+
+
 def share_of_right(used: Resource, right: Resource | None, whole: Resource) -> float:
     """Return the used share of a guarantee: the largest over all types.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sireference.core.model import Ask, NewApplication
-from sireference.core.resources import NOTHING, Resource
+from sireference.core.resources import NOTHING, Resource, Total
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.node_exclusions import NodeExclusions
 from sireference.core.state.placement_profile import AskGroupKey, Order, profile_of
@@ -231,7 +231,7 @@ class Application:
     awake: LazyHeap[AskGroup] = field(default_factory=LazyHeap)
     notified: dict[AskGroup, None] = field(default_factory=dict)  # not handled yet
     held_back: dict[AskGroup, None] = field(default_factory=dict)  # that wait at a gate
-    used: Resource = NOTHING  # by all of its allocations
+    usage: Total = field(default_factory=Total)  # by all of its allocations
     held: int = 0  # allocations, including placeholders
     placeholders_held: int = 0
     placeholders_asked: int = 0  # pending placeholder asks
@@ -247,6 +247,11 @@ class Application:
     def application_id(self) -> str:
         """The id the RM gave it."""
         return self.submitted.application_id
+
+    @property
+    def used(self) -> Resource:
+        """Return what all of its allocations use."""
+        return self.usage.value
 
     @property
     def is_active(self) -> bool:

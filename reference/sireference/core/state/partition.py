@@ -139,7 +139,7 @@ class Partition:
         if allocation.is_placeholder:
             application.placeholders_held += 1
             self.gangs.begin(application).book(allocation)
-        application.used += resource
+        application.usage.add(resource)
         application.quotas.book(resource)
         node.book(resource)
         self.node_index.allocation_added(allocation)
@@ -157,7 +157,7 @@ class Partition:
         more, shrinks = resource - before, not before.fits(resource)
         allocation.record = replace(record, ask=replace(record.ask, resource=resource))
         self.preemptions.resized(allocation, more)
-        application.used += more
+        application.usage.add(more)
         application.quotas.book(more)
         node.book(more)
         self.node_index.resized(node, frees=shrinks)
@@ -192,7 +192,7 @@ class Partition:
         self.node_index.allocation_removed(allocation)
         if node.state is _SCHEDULABLE:
             self.node_index.capacity_freed(node)
-        application.used -= resource
+        application.usage.subtract(resource)
         application.usage_decreased()
         application.quotas.unbook(resource)
         if not application.held:
