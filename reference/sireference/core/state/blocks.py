@@ -118,6 +118,10 @@ class Blocks(Generic[Kind]):
         if len(block.keys) < _LEAST:
             self._join(at)
 
+    def first(self) -> Kind | None:
+        """Return the first member, None without any."""
+        return self._blocks[0].members[0] if self._blocks else None
+
     def __iter__(self) -> Iterator[Kind]:
         for block in self._blocks:
             yield from block.members

@@ -17,6 +17,11 @@ class PlacementProfile(NamedTuple):
     exclusions: NodeExclusions | None = None  # by the RM, for one ask alone
 
     @property
+    def needs_only_capacity(self) -> bool:
+        """Return whether any node with capacity will do."""
+        return not self.required_node and self.constraint is None and self.exclusions is None
+
+    @property
     def affinity(self) -> AllocationAffinity | None:
         """Return its affinity, if any."""
         return None if self.constraint is None else self.constraint.affinity
