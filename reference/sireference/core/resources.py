@@ -1,6 +1,6 @@
 """Resource amounts: a sparse map from resource type to integer; a missing type is zero."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 
@@ -41,11 +41,13 @@ class Resource:
                 return False
         return True
 
-    def objections(self) -> Iterator[str]:
+    def objections(self) -> tuple[str, ...]:
         """Return why the amount is invalid, empty if valid: no amount may be below zero."""
-        negative = [name for name, amount in self.amounts.items() if amount < 0]
-        if negative:
-            yield f"the resource is negative: {', '.join(sorted(negative))}"
+        for amount in self.amounts.values():
+            if amount < 0:
+                negative = sorted(name for name, given in self.amounts.items() if given < 0)
+                return (f"the resource is negative: {', '.join(negative)}",)
+        return ()
 
     def is_zero(self) -> bool:
         """Return whether all amounts are zero."""

@@ -200,7 +200,9 @@ class NodeIndex:
     def allocation_added(self, allocation: Allocation) -> None:
         """Recheck profiles with an affinity to an allocation like this."""
         self.changes += 1
-        self._opened(self._groups.allocation_added(allocation))
+        opened = self._groups.allocation_added(allocation)
+        if opened:  # rarely
+            self._opened(opened)
 
     def allocation_removed(self, allocation: Allocation) -> None:
         """Recheck profiles with an anti-affinity to an allocation like this."""

@@ -132,11 +132,12 @@ class Partition:
     def book(self, allocation: Allocation) -> None:
         """Count ``allocation`` on its node, in its queues and in its application."""
         application, node = allocation.application, allocation.node
-        resource = allocation.record.ask.resource
-        allocation.number = self.number()
+        ask = allocation.record.ask
+        resource = ask.resource
+        allocation.number = next(self._numbers)
         self.allocations.add(allocation)
         application.held += 1
-        if allocation.is_placeholder:
+        if ask.is_placeholder:
             application.placeholders_held += 1
             self.gangs.begin(application).book(allocation)
         application.usage.add(resource)
