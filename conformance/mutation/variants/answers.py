@@ -77,8 +77,8 @@ def _(patch: Patch) -> None:
 @instead_of(PendingAsk.order)
 def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Order:
     patch.fires()
-    usual = original(pending)
-    return Order(usual.descending_priority, -usual.number)
+    descending_priority, number = original(pending)
+    return descending_priority, -number
 
 
 @variant(

@@ -60,7 +60,7 @@ class PendingAsk:
     @property
     def order(self) -> Order:
         """Return its place in the group."""
-        return Order(-self.ask.priority, self.number)
+        return -self.ask.priority, self.number
 
     @property
     def key(self) -> AskGroupKey:

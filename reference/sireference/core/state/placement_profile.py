@@ -27,11 +27,8 @@ class PlacementProfile(NamedTuple):
         return None if self.constraint is None else self.constraint.affinity
 
 
-class Order(NamedTuple):
-    """The order of asks: higher priority first, then the earlier one."""
-
-    descending_priority: int
-    number: int
+Order = tuple[int, int]
+"""The order of asks: the negated priority, as the highest comes first, then the number."""
 
 
 class AskGroupKey(NamedTuple):
