@@ -84,6 +84,17 @@ class Resource:
         return f"{{{inside}}}"
 
 
+class SharedResource(Resource):
+    """A resource that many asks have in common; its key is computed once."""
+
+    __slots__ = ("key",)
+    key: frozenset[tuple[str, int]]
+
+    def __init__(self, amounts: Mapping[str, int]) -> None:
+        super().__init__(amounts)
+        self.key = super().key
+
+
 NOTHING: Final = Resource()
 
 
