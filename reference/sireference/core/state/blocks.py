@@ -7,6 +7,7 @@ whole block without a match.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from sireference.core.resources import Resource
@@ -126,8 +127,7 @@ class Blocks(Generic[Kind]):
         return self._blocks[0].members[0] if self._blocks else None
 
     def __iter__(self) -> Iterator[Kind]:
-        for block in self._blocks:
-            yield from block.members
+        return chain.from_iterable([block.members for block in self._blocks])
 
     def where(self, may_be: Callable[[Resource], bool]) -> Iterator[Kind]:
         """Yield in order all members except those of blocks excluded by their bound.
