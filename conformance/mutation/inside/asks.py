@@ -188,7 +188,7 @@ def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Orde
     if pending.ask.priority <= _HIGHEST:
         return original(pending)
     patch.fires()
-    return Order(-_HIGHEST, pending.number)
+    return -_HIGHEST, pending.number
 
 
 @mutant(
@@ -197,16 +197,18 @@ def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Orde
     breaks=("SI-ASK-012",),
 )
 def _(patch: Patch) -> None:
-    class Subtracted(Order):
+    class Subtracted(tuple[int, int]):
+        __slots__ = ()
+
         def __lt__(self, other: tuple[int, ...]) -> bool:
-            exact = self.descending_priority - other[0]
+            exact = self[0] - other[0]
             wrapped = (exact + 2**31) % 2**32 - 2**31
             if wrapped != exact:
                 patch.fires()
-            return (wrapped, self.number) < (0, other[1])
+            return (wrapped, self[1]) < (0, other[1])
 
     def order(original: Callable[..., Order], pending: PendingAsk) -> Order:
-        return Subtracted(*original(pending))
+        return Subtracted(original(pending))
 
     patch.instead_of(PendingAsk.order, order)
 
@@ -221,7 +223,7 @@ def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Orde
     if pending.ask.is_placeholder or not pending.ask.task_group:
         return original(pending)
     patch.fires()
-    return Order(0, pending.number)
+    return 0, pending.number
 
 
 def _loses(patch: Patch, **lost: Any) -> None:

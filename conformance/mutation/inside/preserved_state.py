@@ -17,6 +17,7 @@ from sireference.core.gang import timeout
 from sireference.core.model import Effect, NewApplication, NodeInfo, ReleasedAllocation
 from sireference.core.placement import NoQueueError, place
 from sireference.core.registration import ResourceManagers
+from sireference.core.resources import NOTHING
 from sireference.core.state.application import Application
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
@@ -222,7 +223,7 @@ def _(patch: Patch, original: Original, self: ResourceManagers, event: Any, now:
     for name, partition in after.partitions.items():
         if name in used:
             for queue in partition.root.all():
-                queue.used = used[name].get(queue.name, queue.used)
+                queue.book(used[name].get(queue.name, NOTHING))
                 patch.fires()
     return effects
 

@@ -36,7 +36,7 @@ def _(patch: Patch) -> None:
         partition = rm.partitions.get(partition_name(ask.partition))
         is_proper = ask.application_id and ask.key and ask.max_allocations > 0
         is_there = partition is not None and ask.application_id in partition.applications
-        if is_there or not is_proper or next(ask.resource.objections(), ""):
+        if is_there or not is_proper or ask.resource.objections():
             return original(rm, ask, now)
         patch.fires()
         early.setdefault(place_of(rm, ask), {})[ask.key] = ask
@@ -77,8 +77,8 @@ def _(patch: Patch) -> None:
 @instead_of(PendingAsk.order)
 def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Order:
     patch.fires()
-    usual = original(pending)
-    return Order(usual.descending_priority, -usual.number)
+    descending_priority, number = original(pending)
+    return descending_priority, -number
 
 
 @variant(

@@ -35,7 +35,7 @@ def held(rm: Any, allocation: Any) -> bool:
         and allocation.node_id in partition.nodes
         and allocation.identity not in partition.allocations.all
         and allocation.ask.application_id not in partition.applications
-        and not next(allocation.ask.resource.objections(), "")
+        and not allocation.ask.resource.objections()
     )
 
 

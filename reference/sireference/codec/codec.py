@@ -14,10 +14,6 @@ from sireference.codec.policies import Policies
 from sireference.core.model import Answer, Event, Refused, Register, Rules
 
 
-def _reports(_: Answer) -> bool:
-    return True
-
-
 def _states_nothing(_: Refused) -> list[Message]:
     """Return no message: only 2021-02 has one; later revisions use the stream status (C-05)."""
     return []
@@ -28,13 +24,13 @@ class Stream:
     """One update stream: how requests are read and responses written.
 
     ``slots`` give the place of an answer in a response; answers without a slot, or left out by
-    ``reports``, are not sent.
+    ``reports`` if given, are not sent.
     """
 
     read: Callable[[Any, Policies], Iterator[Event]]
     response: type[Message]
     slots: Mapping[type, Slot]
-    reports: Callable[[Answer], bool] = _reports
+    reports: Callable[[Answer], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,8 @@ class Codec:
     def responses(self, method: str, answers: Sequence[Answer]) -> Iterator[Message]:
         """Return messages of the stream ``method`` with ``answers`` in order."""
         stream = self.streams[method]
-        return pack(stream.response, stream.slots, [one for one in answers if stream.reports(one)])
+        sent = answers if stream.reports is None else list(filter(stream.reports, answers))
+        return pack(stream.response, stream.slots, sent)
 
     def refusal_messages(self, refused: Refused) -> list[Message]:
         """Return messages to send before a stream ends because its request was ``refused``."""

@@ -21,7 +21,7 @@ def make(partition: Partition, pending: PendingAsk, node: Node, now: float) -> l
     partition.asks.served(pending)
     partition.book(allocation)
     effects: list[Effect] = []
-    if allocation.is_placeholder:
+    if pending.ask.is_placeholder:
         effects += placeholders.allocated(partition, allocation, now)
     else:
         effects += application_lifecycle.has_allocation(partition, application, now)

@@ -49,7 +49,7 @@ def update(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
     return change(*known, info, now)
 
 
-def _too_long(longest: int, info: NodeInfo) -> Iterator[str]:
+def _too_long(longest: int, info: NodeInfo) -> tuple[str, ...]:
     types = chain.from_iterable(one.amounts for one in (info.capacity, info.occupied) if one)
     return too_long(longest, info.node_id, *types)
 

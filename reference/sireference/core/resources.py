@@ -1,6 +1,6 @@
 """Resource amounts: a sparse map from resource type to integer; a missing type is zero."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 
@@ -41,11 +41,13 @@ class Resource:
                 return False
         return True
 
-    def objections(self) -> Iterator[str]:
+    def objections(self) -> tuple[str, ...]:
         """Return why the amount is invalid, empty if valid: no amount may be below zero."""
-        negative = [name for name, amount in self.amounts.items() if amount < 0]
-        if negative:
-            yield f"the resource is negative: {', '.join(sorted(negative))}"
+        for amount in self.amounts.values():
+            if amount < 0:
+                negative = sorted(name for name, given in self.amounts.items() if given < 0)
+                return (f"the resource is negative: {', '.join(negative)}",)
+        return ()
 
     def is_zero(self) -> bool:
         """Return whether all amounts are zero."""
@@ -82,7 +84,49 @@ class Resource:
         return f"{{{inside}}}"
 
 
+class SharedResource(Resource):
+    """A resource that many asks have in common; its key is computed once."""
+
+    __slots__ = ("key",)
+    key: frozenset[tuple[str, int]]
+
+    def __init__(self, amounts: Mapping[str, int]) -> None:
+        super().__init__(amounts)
+        self.key = super().key
+
+
 NOTHING: Final = Resource()
+
+
+class Total:
+    """A sum that changes with every allocation, at less cost than a new resource each time."""
+
+    __slots__ = ("_amounts", "_value")
+
+    def __init__(self) -> None:
+        self._amounts: dict[str, int] = {}
+        self._value: Resource | None = NOTHING  # None until it is read after a change
+
+    @property
+    def value(self) -> Resource:
+        """Return the sum as it is now."""
+        if self._value is None:
+            self._value = Resource(dict(self._amounts))
+        return self._value
+
+    def add(self, resource: Resource) -> None:
+        """Add ``resource`` to the sum."""
+        amounts = self._amounts
+        for name, amount in resource.amounts.items():
+            amounts[name] = amounts.get(name, 0) + amount
+        self._value = None
+
+    def subtract(self, resource: Resource) -> None:
+        """Subtract ``resource`` from the sum."""
+        amounts = self._amounts
+        for name, amount in resource.amounts.items():
+            amounts[name] = amounts.get(name, 0) - amount
+        self._value = None
 
 
 def share_of_right(used: Resource, right: Resource | None, whole: Resource) -> float:

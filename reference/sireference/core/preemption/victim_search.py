@@ -24,6 +24,7 @@ from sireference.core.states import AllocationState, NodeState
 
 _ENOUGH: Final = 100  # possible nodes that are compared
 _MOST_LOOKS: Final = 1_000  # nodes and victims examined in one run
+_SCHEDULABLE: Final = NodeState.SCHEDULABLE  # an Enum lookup for every node is slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class Search:
     def _on(self, node: Node) -> Choice | None:
         """Return the victims that make the ask fit on ``node``, None if impossible."""
         self.looks += 1
-        if node.state is not NodeState.SCHEDULABLE or _lack(self._need, node.free + node.allocated):
+        if node.state is not _SCHEDULABLE or not self._need.fits(node.allocatable):
             return None
         looks_before = self._effort.looks
         lack = _lack(self._need, node.free + node.yielding)

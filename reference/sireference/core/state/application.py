@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sireference.core.model import Ask, NewApplication
-from sireference.core.resources import NOTHING, Resource
+from sireference.core.resources import NOTHING, Resource, Total
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.node_exclusions import NodeExclusions
 from sireference.core.state.placement_profile import AskGroupKey, Order, profile_of
@@ -60,7 +60,7 @@ class PendingAsk:
     @property
     def order(self) -> Order:
         """Return its place in the group."""
-        return Order(-self.ask.priority, self.number)
+        return -self.ask.priority, self.number
 
     @property
     def key(self) -> AskGroupKey:
@@ -77,7 +77,7 @@ class PendingAsk:
 
 
 class AskGroup:
-    """The pending asks of ``application`` with one key, in the order they are served."""
+    """Asks of ``application`` with one key that want more, in the order they are served."""
 
     __slots__ = (
         "_heap",
@@ -132,6 +132,9 @@ class AskGroup:
     def leave(self, pending: PendingAsk) -> None:
         """Remove an ask; at most half of the heap is outdated entries."""
         pending.ask_group = None
+        if self._heap[0][2] is pending:
+            heapq.heappop(self._heap)
+            return
         self._stale += 1
         if 2 * self._stale > len(self._heap):
             taken = {entry[2]: entry for entry in self._heap if entry[2].ask_group is self}
@@ -145,15 +148,13 @@ class AskGroup:
 
     def first(self) -> PendingAsk | None:
         """Return the ask to be served next, None when there is none."""
-        while heap := self._heap:
+        heap = self._heap
+        while heap:
             pending = heap[0][2]
             if pending.ask_group is self:
-                if pending.wants_more:
-                    return pending
-                pending.ask_group = None
-            else:
-                self._stale -= 1
+                return pending
             heapq.heappop(heap)
+            self._stale -= 1
         return None
 
     def next_sort_key(self) -> SortKey | None:
@@ -230,7 +231,7 @@ class Application:
     awake: LazyHeap[AskGroup] = field(default_factory=LazyHeap)
     notified: dict[AskGroup, None] = field(default_factory=dict)  # not handled yet
     held_back: dict[AskGroup, None] = field(default_factory=dict)  # that wait at a gate
-    used: Resource = NOTHING  # by all of its allocations
+    usage: Total = field(default_factory=Total)  # by all of its allocations
     held: int = 0  # allocations, including placeholders
     placeholders_held: int = 0
     placeholders_asked: int = 0  # pending placeholder asks
@@ -246,6 +247,11 @@ class Application:
     def application_id(self) -> str:
         """The id the RM gave it."""
         return self.submitted.application_id
+
+    @property
+    def used(self) -> Resource:
+        """Return what all of its allocations use."""
+        return self.usage.value
 
     @property
     def is_active(self) -> bool:

@@ -7,6 +7,7 @@ whole block without a match.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from sireference.core.resources import Resource
@@ -20,10 +21,10 @@ _LEAST: Final = _MOST // 4  # a smaller one joins a neighbour
 
 
 class Bound(NamedTuple):
-    """A kind of bound: the bound ``of`` several amounts, and whether one ``holds`` for another."""
+    """A kind of bound: the bound ``of`` several amounts, and whether an amount is ``within`` it."""
 
     of: Callable[[Iterable[Resource]], Resource]
-    holds: Callable[[Resource, Resource], bool]
+    within: Callable[[Resource, Resource], bool]
 
 
 def _largest(amounts: Iterable[Resource]) -> Resource:
@@ -44,10 +45,10 @@ def _smallest(amounts: Iterable[Resource]) -> Resource:
     return Resource(least)
 
 
-UPPER: Final = Bound(_largest, lambda bound, amount: amount.fits(bound))
+UPPER: Final = Bound(_largest, Resource.fits)
 """Upper bound, the maximum of every type: what does not fit there fits no member."""
 
-LOWER: Final = Bound(_smallest, lambda bound, amount: bound.fits(amount))
+LOWER: Final = Bound(_smallest, lambda amount, bound: bound.fits(amount))
 """Lower bound, the minimum need of every type: where it does not fit, no member does."""
 
 
@@ -100,7 +101,7 @@ class Blocks(Generic[Kind]):
             place = bisect_left(block.keys, key)
             block.keys.insert(place, key)
             block.members.insert(place, member)
-        if not self._bound.holds(block.bound, amount):
+        if not self._bound.within(amount, block.bound):
             block.bound = self._bound.of((block.bound, amount))
             self._whole = self._bound.of((self._whole, amount))
         if len(block.keys) > _MOST:
@@ -108,9 +109,12 @@ class Blocks(Generic[Kind]):
 
     def remove(self, key: Key) -> None:
         """Remove the member at that position."""
-        at = bisect_left(self._last, key)
+        if key == self._blocks[0].keys[0]:
+            at = place = 0
+        else:
+            at = bisect_left(self._last, key)
+            place = bisect_left(self._blocks[at].keys, key)
         block = self._blocks[at]
-        place = bisect_left(block.keys, key)
         del block.keys[place], block.members[place]
         block.is_exact = self._is_exact = False
         if block.keys:
@@ -118,9 +122,12 @@ class Blocks(Generic[Kind]):
         if len(block.keys) < _LEAST:
             self._join(at)
 
+    def first(self) -> Kind | None:
+        """Return the first member, None without any."""
+        return self._blocks[0].members[0] if self._blocks else None
+
     def __iter__(self) -> Iterator[Kind]:
-        for block in self._blocks:
-            yield from block.members
+        return chain.from_iterable([block.members for block in self._blocks])
 
     def where(self, may_be: Callable[[Resource], bool]) -> Iterator[Kind]:
         """Yield in order all members except those of blocks excluded by their bound.

@@ -34,9 +34,14 @@ class Node:
         return self.occupied + self.foreign
 
     @property
+    def allocatable(self) -> Resource:
+        """Return what its allocations have and what is free for others."""
+        return self.capacity - self.used_by_others - self.reserved
+
+    @property
     def allocated(self) -> Resource:
         """Return the total of its allocations."""
-        return self.capacity - self.used_by_others - self.reserved - self.free
+        return self.allocatable - self.free
 
     def resize(self, capacity: Resource, occupied: Resource) -> None:
         """Set new values; the free amount may become negative."""

@@ -51,6 +51,10 @@ class SortedNodes:
     def __iter__(self) -> Iterator[Node]:
         return iter(self._nodes)
 
+    def first(self) -> Node | None:
+        """Return the first node in order, None without any."""
+        return self._nodes.first()
+
     def for_need(self, need: Resource) -> Iterator[Node]:
         """Yield in order a superset of the nodes that ``need`` fits on."""
         return self._nodes.where(need.fits)
@@ -150,6 +154,11 @@ class NodeIndex:
 
         Nodes that satisfy a preferred affinity come before all others.
         """
+        if profile.needs_only_capacity and self._unplaced.gained(profile) is None:
+            first = self.index.first()  # mostly it has capacity
+            if first is not None and need.fits(first.free):
+                self.looked_at += 1
+                return first
         second: Node | None = None
         for node in self._candidates(profile, need):
             self.looked_at += 1
@@ -191,7 +200,9 @@ class NodeIndex:
     def allocation_added(self, allocation: Allocation) -> None:
         """Recheck profiles with an affinity to an allocation like this."""
         self.changes += 1
-        self._opened(self._groups.allocation_added(allocation))
+        opened = self._groups.allocation_added(allocation)
+        if opened:  # rarely
+            self._opened(opened)
 
     def allocation_removed(self, allocation: Allocation) -> None:
         """Recheck profiles with an anti-affinity to an allocation like this."""

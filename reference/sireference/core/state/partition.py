@@ -132,14 +132,15 @@ class Partition:
     def book(self, allocation: Allocation) -> None:
         """Count ``allocation`` on its node, in its queues and in its application."""
         application, node = allocation.application, allocation.node
-        resource = allocation.record.ask.resource
-        allocation.number = self.number()
+        ask = allocation.record.ask
+        resource = ask.resource
+        allocation.number = next(self._numbers)
         self.allocations.add(allocation)
         application.held += 1
-        if allocation.is_placeholder:
+        if ask.is_placeholder:
             application.placeholders_held += 1
             self.gangs.begin(application).book(allocation)
-        application.used += resource
+        application.usage.add(resource)
         application.quotas.book(resource)
         node.book(resource)
         self.node_index.allocation_added(allocation)
@@ -157,7 +158,7 @@ class Partition:
         more, shrinks = resource - before, not before.fits(resource)
         allocation.record = replace(record, ask=replace(record.ask, resource=resource))
         self.preemptions.resized(allocation, more)
-        application.used += more
+        application.usage.add(more)
         application.quotas.book(more)
         node.book(more)
         self.node_index.resized(node, frees=shrinks)
@@ -192,7 +193,7 @@ class Partition:
         self.node_index.allocation_removed(allocation)
         if node.state is _SCHEDULABLE:
             self.node_index.capacity_freed(node)
-        application.used -= resource
+        application.usage.subtract(resource)
         application.usage_decreased()
         application.quotas.unbook(resource)
         if not application.held:

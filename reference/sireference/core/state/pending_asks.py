@@ -120,7 +120,7 @@ class PendingAsks:
         ask_group.join(pending)
         self._states.joined(ask_group, pending)
         if before is not None and before is not ask_group:
-            self.tidy(before)
+            self._tidy(before)
         if ask_group.first() is pending:
             if ask_group.waits_in is None:
                 application.awakens(ask_group)
@@ -133,7 +133,7 @@ class PendingAsks:
         self._event_log.over(pending, trigger)
 
     def _remove(self, pending: PendingAsk, trigger: AskTrigger) -> None:
-        application, ask_group = pending.application, pending.ask_group
+        application = pending.application
         pending.state = fire(ASK_TRANSITIONS, pending.state, trigger)
         key = pending.ask.key
         del application.pending[key]
@@ -141,11 +141,8 @@ class PendingAsks:
         del with_key[application]
         if not with_key:
             del self._by_key[key]
-        self._replacements.forget(pending)
         self._clear_up(pending)
-        self.tidy(ask_group)
-        if pending.ask_group is not None:  # it was not the first there
-            pending.ask_group.leave(pending)
+        self._leave_group(pending)
         is_news = not application.pending
         if pending.ask.is_placeholder:
             application.placeholders_asked -= 1
@@ -154,10 +151,12 @@ class PendingAsks:
             application.moved()
 
     def _clear_up(self, pending: PendingAsk) -> None:
-        """End its timers and any preemption for it, which it does not need."""
+        """End what it waits for: timers, placeholders and any preemption for it."""
         for timer in pending.timers.values():
             timer.cancel()
-        preemption = self._preemptions.of(pending)
+        if pending.awaiting:
+            self._replacements.forget(pending)
+        preemption = self._preemptions.of(pending) if pending.is_reserved else None
         if preemption is not None:
             self._preemptions.end(preemption)
         self._preemptors.forget(pending)
@@ -169,18 +168,18 @@ class PendingAsks:
             self.drop(pending, _ALL_ALLOCATED)
             self._states.moved(pending)
         else:
-            self.tidy(pending.ask_group)
+            self._leave_if_served(pending)
 
     def hold_for_replacement(self, pending: PendingAsk, placeholder: Allocation) -> None:
         """Let one allocation of ``pending`` wait for the end of ``placeholder``."""
         self._replacements.hold(pending, placeholder)
         self._states.moved(pending)
-        self.tidy(pending.ask_group)
+        self._leave_if_served(pending)
 
     def hold(self, pending: PendingAsk, allocations: int = 1) -> None:
         """Hold back so many allocations of ``pending``; `requeue` it after reducing ``held``."""
         pending.held += allocations
-        self.tidy(pending.ask_group)
+        self._leave_if_served(pending)
 
     def requeue(self, pending: PendingAsk) -> None:
         """Add ``pending`` to its group if it wants more and is not there, or in another one."""
@@ -188,9 +187,20 @@ class PendingAsks:
         if pending.wants_more and is_elsewhere:
             self.enqueue(pending)
 
-    def tidy(self, ask_group: AskGroup | None) -> None:
+    def _leave_if_served(self, pending: PendingAsk) -> None:
+        """Take ``pending`` out of its group if it wants no more."""
+        if not pending.wants_more:
+            self._leave_group(pending)
+
+    def _leave_group(self, pending: PendingAsk) -> None:
+        ask_group = pending.ask_group
+        if ask_group is not None:
+            ask_group.leave(pending)
+            self._tidy(ask_group)
+
+    def _tidy(self, ask_group: AskGroup) -> None:
         """Remove ``ask_group`` if it is empty."""
-        if ask_group is None or ask_group.first() is not None:
+        if ask_group.first() is not None:
             return
         ask_group.unblock()
         ask_group.done_with()

@@ -17,16 +17,18 @@ class PlacementProfile(NamedTuple):
     exclusions: NodeExclusions | None = None  # by the RM, for one ask alone
 
     @property
+    def needs_only_capacity(self) -> bool:
+        """Return whether any node with capacity will do."""
+        return not self.required_node and self.constraint is None and self.exclusions is None
+
+    @property
     def affinity(self) -> AllocationAffinity | None:
         """Return its affinity, if any."""
         return None if self.constraint is None else self.constraint.affinity
 
 
-class Order(NamedTuple):
-    """The order of asks: higher priority first, then the earlier one."""
-
-    descending_priority: int
-    number: int
+Order = tuple[int, int]
+"""The order of asks: the negated priority, as the highest comes first, then the number."""
 
 
 class AskGroupKey(NamedTuple):

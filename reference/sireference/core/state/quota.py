@@ -3,7 +3,7 @@
 from typing import Final, Protocol
 
 from sireference.core.model import SchedulingState
-from sireference.core.resources import NOTHING, Resource
+from sireference.core.resources import NOTHING, Resource, Total
 from sireference.core.state.need_index import NeedIndex
 from sireference.core.state.wait_queue import Waiter, WaitQueue, never
 from sireference.core.state.wait_reason import WaitReason
@@ -42,14 +42,14 @@ class Quota:
         "running",
         "slots_taken",
         "too_small",
-        "used",
+        "usage",
         "yielding",
     )
 
     def __init__(self) -> None:
         self.maximum: Resource | None = None
         self.most_applications: int | None = None
-        self.used = NOTHING  # by allocations and reservations
+        self.usage = Total()  # by allocations and reservations
         self.reserved = NOTHING  # for asks whose victims must end
         self.yielding = NOTHING  # held by victims of preemption
         self.running = 0  # applications that count
@@ -64,6 +64,11 @@ class Quota:
         self.too_small: WaitQueue[QuotaWaiter] = WaitQueue(
             _TOO_SMALL, self._has_capacity_for_gang, is_gate=True
         )
+
+    @property
+    def used(self) -> Resource:
+        """Return what allocations and reservations use."""
+        return self.usage.value
 
     def let_go(self) -> None:
         """Drop the references of an unused quota, so that it is freed at once."""
@@ -89,11 +94,11 @@ class Quota:
 
     def book(self, resource: Resource) -> None:
         """Add ``resource`` to the usage."""
-        self.used += resource
+        self.usage.add(resource)
 
     def unbook(self, resource: Resource) -> None:
         """Subtract ``resource`` from the usage."""
-        self.used -= resource
+        self.usage.subtract(resource)
         self.shrunk()
 
     def shrunk(self) -> None:
@@ -152,7 +157,7 @@ class Quotas(tuple[Quota, ...]):
     def book(self, resource: Resource) -> None:
         """Add ``resource`` to the usage of each."""
         for quota in self:
-            quota.book(resource)
+            quota.usage.add(resource)
 
     def unbook(self, resource: Resource) -> None:
         """Subtract ``resource`` from the usage of each."""

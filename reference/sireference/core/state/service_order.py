@@ -18,7 +18,9 @@ def next_ask_group(root: Queue) -> AskGroup | None:
         if not isinstance(first, Application):
             return None
         ask_group = first.awake.top()
-        if ask_group.waits_in is None or ask_group.waits_in.may_go(ask_group):
+        if ask_group.waits_in is None:
+            return ask_group
+        if ask_group.waits_in.may_go(ask_group):
             ask_group.unblock()
             return ask_group
         ask_group.dismiss()
