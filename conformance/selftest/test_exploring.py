@@ -93,13 +93,15 @@ def test_failing_end_still_breaks_off_history() -> None:
 
 
 def test_same_seed_gives_same_histories(session: Session) -> None:
-    budget = Budget(histories=1, steps=5, seconds=15.0)
-    first, again = (Exploration(session, budget, number=7) for _ in range(2))
+    budget = Budget(histories=1, steps=5, seconds=patient(15.0))
+    unhurried = Session(session.target, replace(Deadlines(), register=10.0), "same")
+    first, again = (Exploration(unhurried, budget, number=7) for _ in range(2))
 
     first.explores()
     again.explores()
 
     assert first.progress.steps == again.progress.steps > 0
+    unhurried.discard()
 
 
 def test_generation_continues_after_hypothesis_gives_up(

@@ -190,7 +190,7 @@ main()
     ("module", "done"),
     [
         ("siconform.shutdown", "nothing was done"),
-        ("threading", "nothing was done"),
+        ("ctypes", "nothing was done"),
         ("siconform.cli", "nothing was done"),
         ("siconform.commands.launching", "nothing was tested"),
         ("siconform.running.run_controller", "nothing was tested"),
