@@ -221,6 +221,19 @@ def test_a_placeholder_in_replacement_holds_its_capacity_on_a_node_that_is_updat
         rm.expect(Allocated(replacement.real))
 
 
+@requirement("SI-REL-003")
+def test_a_release_without_identity_ends_what_is_being_replaced_as_well(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    rm.has_open_replacement(gang, placeholders)
+
+    with rm.confirming_nothing():
+        rm.releases_all(gang)
+
+        rm.expect_all_released(*placeholders)
+
+
 @requirement("SI-GANG-025")
 def test_a_real_ask_that_grew_during_its_replacement_waits_for_capacity(
     unregistered_rm: UnregisteredRM,

@@ -58,6 +58,20 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
     rm.expect(Allocated(ask))
 
 
+@requirement("SI-REL-003")
+def test_a_release_without_identity_ends_what_is_being_preempted_as_well(
+    rm: ResourceManager,
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        rm.sees_preemption_of(*taken.allocations, by=rm.claims(taken.entitled))
+
+        rm.releases_all(taken.taker)
+
+        rm.expect_all_released(*taken.allocations)
+
+
 @requirement("SI-ALLOC-010")
 def test_the_capacity_of_a_victim_is_free_if_the_preempting_ask_was_withdrawn(
     rm: ResourceManager,
