@@ -139,6 +139,33 @@ def test_a_quota_below_what_a_queue_holds_stops_what_comes_next(
     unregistered_rm.expect_none(Allocated(held_back), Allocated(another))
 
 
+@requirement("SI-CFG-005")
+def test_a_quota_below_what_a_queue_holds_counts_all_of_that(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=8))
+    unregistered_rm.has_node(memory=100)
+    app = unregistered_rm.has_application(queue="root.first")
+    allocations = [unregistered_rm.has_allocation(app, memory=2) for _ in range(3)]
+    unregistered_rm.withdraws(
+        unregistered_rm.has_ask_left_alone(app, "the quota of a queue", memory=3)
+    )
+
+    unregistered_rm.is_reconfigured(queues_with_quotas(first=4))
+
+    unregistered_rm.settles()  # what is beyond it may be preempted
+    live = [
+        allocation
+        for allocation in allocations
+        if not unregistered_rm.observe(Released(identity=allocation.identity))
+    ]
+    unregistered_rm.needs_some(live, of="to keep what a reduced quota allows")
+    unregistered_rm.has_released(live.pop())
+    left = 4 - 2 * len(live)
+    beyond = unregistered_rm.asks(app, memory=left + 1)
+    unregistered_rm.expect_none(Allocated(beyond))
+
+
 @requirement("SI-CFG-008")
 def test_the_maximum_of_a_queue_is_shared_by_those_below_it(rm: ResourceManager) -> None:
     rm.has_node(memory=100)

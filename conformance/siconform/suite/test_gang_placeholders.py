@@ -28,6 +28,27 @@ def test_no_placeholder_is_allocated_before_there_is_capacity_for_all(rm: Resour
             rm.is_served(ask)
 
 
+@requirement("SI-GANG-009")
+def test_no_placeholder_is_allocated_before_the_queue_above_has_capacity_for_all(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=20)
+    app = rm.has_application(queue="root.parent.right")
+    _, released = rm.has_allocation(app, memory=4), rm.has_allocation(app, memory=4)
+    neighbour = rm.has_application(queue="root.parent.left")
+    rm.withdraws(rm.has_ask_left_alone(neighbour, "quotas of parent queues", memory=3))
+    gang = rm.has_gang(queue="root.parent.left", members=3, memory=2)
+
+    asks = rm.asks_placeholders(gang)
+    rm.expect_none(*(Allocated(ask) for ask in asks))
+
+    rm.releases(released)
+    with rm.control("the placeholders are allocated once there is capacity"):
+        for ask in asks:
+            rm.is_served(ask)
+
+
 @requirement("SI-GANG-010")
 def test_other_applications_are_served_while_a_gang_waits_for_capacity(rm: ResourceManager) -> None:
     rm.has_node(memory=20)
@@ -148,6 +169,26 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=4, memory=2)
     rm.has_placeholders(gang)
     app = rm.has_application(queue=QUOTA_QUEUE)
+
+    too_large = rm.asks(app, memory=3)
+
+    rm.expect_none_before_end(gang, since, Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=2)))
+
+
+@requirement("SI-GANG-027")
+def test_placeholders_count_against_the_quota_of_the_queue_above(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=20)
+    app, neighbour = (rm.has_application(queue=f"root.parent.{q}") for q in ("right", "left"))
+    held = rm.has_allocation(neighbour, memory=8)
+    rm.withdraws(rm.has_ask_left_alone(app, "quotas of parent queues", memory=3))
+    rm.has_released(held)
+    since = rm.now()
+    gang = rm.has_gang(queue="root.parent.left", members=4, memory=2)
+    rm.has_placeholders(gang)
 
     too_large = rm.asks(app, memory=3)
 
