@@ -192,7 +192,7 @@ def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list
         for application in one.applications.values():
             for pending in list(application.pending.values()):
                 patch.fires()
-                one.drop(pending)
+                one.asks.drop(pending)
     return effects
 
 

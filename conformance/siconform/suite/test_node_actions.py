@@ -408,6 +408,30 @@ def test_an_update_of_what_is_on_a_draining_node_leaves_it_draining(rm: Resource
 
 
 @requirement("SI-NODE-026")
+def test_the_end_of_an_allocation_on_a_draining_node_leaves_it_draining(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocations = [rm.has_allocation(app, memory=4) for _ in range(2)]
+    rm.drains(node)
+
+    rm.has_released(allocations[0])
+
+    rm.sees_draining(node, other_app)
+
+
+@requirement("SI-NODE-012")
+def test_an_existing_allocation_leaves_a_node_draining_that_came_so(rm: ResourceManager) -> None:
+    app, other_app = rm.has_application(), rm.has_application()
+    node = rm.has_node(memory=10, draining=True)
+
+    rm.adds_existing(rm.remembers_allocation(app, node, memory=4))
+
+    rm.sees_draining(node, other_app)
+
+
+@requirement("SI-NODE-026")
 def test_foreign_allocations_on_a_draining_node_leave_it_draining(rm: ResourceManager) -> None:
     rm.has_foreign_allocations()
     node = rm.has_node(memory=10)
