@@ -316,6 +316,39 @@ def test_an_ask_that_requires_a_node_survives_its_removal(rm: ResourceManager) -
     rm.is_served(waiting)
 
 
+@requirement("SI-ALLOC-008", "SI-ASK-005")
+def test_what_ended_with_its_node_is_not_allocated_again_unrequested(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, node=node)
+    other = rm.has_node()
+
+    rm.decommissions(node)
+
+    with rm.precondition("an allocation ends with its node"):
+        rm.expect_end_of(allocation)
+    rm.expect_none(Allocated(allocation.key))
+    with rm.control("an ask made afterwards is allocated"):
+        rm.expect(Allocated(rm.asks(app), node=other))
+
+
+@requirement("SI-NODE-006")
+def test_a_late_release_frees_nothing_on_the_next_node_of_the_id(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocation = rm.has_allocation(app, memory=4)
+    rm.decommissions(node)
+    with rm.precondition("an allocation ends with its node, which can be created again"):
+        rm.expect_end_of(allocation)
+        rm.registers_node(node)
+        rm.expect(NodeAccepted(node))
+    rm.has_allocation(other_app, memory=4)
+
+    rm.releases(allocation)
+
+    rm.expect_none(Allocated(rm.asks(other_app, memory=4)))
+
+
 @requirement("SI-ALLOC-010", "SI-NODE-032")
 def test_what_ended_with_its_node_counts_in_no_queue(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
