@@ -3,7 +3,13 @@
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
 from siconform.protocol.application_states import COMPLETED, RUNNING, WAITING
-from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationRejected,
+    ApplicationUpdated,
+    Released,
+    Termination,
+)
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gang_timeouts import expiry_of
@@ -273,17 +279,21 @@ def test_a_pending_placeholder_keeps_an_application_from_waiting(rm: ResourceMan
     rm.has_full_node(memory=2)
     pending = rm.asks_placeholder(gang)
     rm.is_pending(pending)
+    active_since = rm.now()  # the pending ask keeps it active from now on
     rm.drains(real.node)  # else the pending one would take the capacity
     rm.passes_over(ApplicationUpdated(gang, state=waiting))  # during the replacement
 
     rm.has_released(real)
 
-    with rm.unless_ended(gang, since):  # then nothing is pending
-        if not waiting:
+    if not waiting:
+        with rm.unless_ended_before(active_since, gang, since):
             rm.outlasts_waiting(ApplicationUpdated(gang, state=COMPLETED))
+            rm.submits_application(gang)
+            rm.expect(ApplicationRejected(gang))  # the id of a completed one would be free
             rm.has_node(memory=2)
             rm.expect(Allocated(pending, placeholder=True))
-            return
+        return
+    with rm.unless_ended(gang, since):  # then nothing is pending
         rm.expect_none(
             ApplicationUpdated(gang, state=waiting), ApplicationUpdated(gang, state=COMPLETED)
         )

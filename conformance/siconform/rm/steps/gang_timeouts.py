@@ -177,6 +177,21 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         if self._is_over(partial.gang, partial.since):
             raise PreconditionFailed("the gang timed out before the test could use it")
 
+    def unless_ended_before(
+        self, moment: float, gang: Gang, since: float
+    ) -> AbstractContextManager[None]:
+        """Make a failure inconclusive if a gang submitted after ``since`` may have ended by then.
+
+        Or if its placeholder timeout has shown.
+        """
+        return unless_over(
+            lambda: (
+                self._time_left(gang, since, at=moment) <= 0
+                or any(map(self.observe, expiry_of(gang)))
+            ),
+            _ENDED,
+        )
+
     def expect_no_replacement_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
         """Expect none of these; inconclusive if the gang may have timed out meanwhile.
 
