@@ -113,7 +113,7 @@ def test_an_application_stays_accepted_while_placeholders_are_pending(rm: Resour
 @disruptive  # yunikorn-core never ends such an application
 @requirement("SI-GANG-016")
 def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceManager) -> None:
-    partial = rm.has_partial_gang(memory=2, node_memory=3)
+    partial = rm.has_partial_gang(memory=2, node_memory=3, at_once=True)
 
     early, fitting = rm.asks_member(partial.gang), rm.asks_member(partial.gang, memory=1)
     replacements = [replaced(placeholder) for placeholder in partial.placeholders]
@@ -130,7 +130,7 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
 def test_a_real_ask_of_a_complete_group_replaces_nothing_before_the_other_group_is_complete(
     rm: ResourceManager,
 ) -> None:
-    partial = rm.has_gang_with_a_group_missing()
+    partial = rm.has_gang_with_a_group_missing(at_once=True)
     [placeholder] = partial.placeholders
 
     early = rm.asks_member(partial.gang, group=placeholder.task_group or "")
