@@ -100,7 +100,8 @@ def test_placeholders_are_not_held_back_by_what_an_earlier_gang_of_their_id_anno
 @requirement("SI-GANG-015")
 def test_an_application_stays_accepted_while_placeholders_are_pending(rm: ResourceManager) -> None:
     running = rm.reported_once_allocated()
-    partial = rm.has_partial_gang()
+    partial = rm.has_partial_gang(at_once=True)
+    rm.had_nothing_at_first(partial.gang)
 
     moved = [ApplicationUpdated(partial.gang, state=s) for s in (running, WAITING, COMPLETED)]
     window = rm.window_before_end(partial.gang, partial.since)
