@@ -349,3 +349,53 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(withdrawal.withdraw, withdraw)
     patch.instead_of(asks.add, add)
+
+
+def _allocated_of(partition: Any, ask: Any) -> list[Any]:
+    """Return what was allocated of an ask with this key."""
+    application = partition.applications.get(ask.application_id)
+    if application is None:
+        return []
+    held = partition.allocations.of(application).values()
+    return [live for live in held if live.record.ask.key == ask.key]
+
+
+@mutant(
+    "live-amounts-follow-their-ask",
+    "The update of an ask also resizes the allocations that it has already.",
+    breaks=("SI-NODE-006",),
+    revision="2023-12",
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        for live in _allocated_of(partition, ask):
+            if live.record.ask.resource != ask.resource:
+                patch.fires()
+                partition.resize(live, ask.resource)
+    return original(rm, ask, now)
+
+
+@mutant(
+    "freed-as-its-ask-is-now",
+    "An allocation frees the amount of its ask as that was updated since.",
+    breaks=("SI-NODE-006",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    updated: dict[Any, Any] = {}
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            updated.update((live, ask.resource) for live in _allocated_of(partition, ask))
+        return original(rm, ask, now)
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, termination: Any) -> None:
+        too_much = updated.get(live, live.record.ask.resource) - live.record.ask.resource
+        if not too_much.is_zero():
+            patch.fires()
+            live.node.unbook(too_much)
+        original(partition, live, termination)
+
+    patch.quietly().instead_of(asks.add, add)
+    patch.instead_of(Partition.unbook, unbook)

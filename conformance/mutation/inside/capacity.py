@@ -5,7 +5,15 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Final
 
-from sireference.core import allocation_end, allocations, asks, nodes, releases, scheduling_pass
+from sireference.core import (
+    allocation_end,
+    allocations,
+    asks,
+    configuration_update,
+    nodes,
+    releases,
+    scheduling_pass,
+)
 from sireference.core.model import Effect, NewAllocation
 from sireference.core.resources import Resource
 from sireference.core.state.node import Node
@@ -331,3 +339,77 @@ def _(patch: Patch) -> None:
                 quota.book(more)
 
     after_replacement(patch, counts_for_user)
+
+
+def _counts_placeholders_except(patch: Patch, uncounted: Callable[[Any, Any], bool]) -> None:
+    """Do not count placeholders in some of their quotas."""
+
+    def left_out(live: Any) -> list[Any]:
+        is_meant = live.is_placeholder
+        return [q for q in live.application.quotas if uncounted(live, q)] if is_meant else []
+
+    def book(original: Callable[..., None], partition: Any, live: Any) -> None:
+        original(partition, live)
+        for quota in left_out(live):
+            patch.fires()
+            quota.unbook(live.record.ask.resource)
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, termination: Any) -> None:
+        for quota in left_out(live):
+            quota.book(live.record.ask.resource)
+        original(partition, live, termination)
+
+    patch.instead_of(Partition.book, book)
+    patch.instead_of(Partition.unbook, unbook)
+
+
+@mutant(
+    "placeholders-not-counted-for-their-user",
+    "Placeholders do not count against the limit of their user.",
+    breaks=("SI-GANG-012",),
+)
+def _(patch: Patch) -> None:
+    _counts_placeholders_except(patch, lambda _live, quota: isinstance(quota, UserQuota))
+
+
+@mutant(
+    "placeholders-count-in-their-leaf-only",
+    "Placeholders do not count against the quotas of parent queues.",
+    breaks=("SI-GANG-027",),
+)
+def _(patch: Patch) -> None:
+    _counts_placeholders_except(patch, lambda live, quota: quota in live.application.leaf.path[1:])
+
+
+@mutant(
+    "shrunk-nodes-count-up-to-their-capacity",
+    "On a node that shrinks below its use, only what its new capacity holds is counted.",
+    breaks=("SI-NODE-018",),
+)
+@instead_of(Node.resize)
+def _(patch: Patch, original: Callable[..., None], node: Node, *amounts: Resource) -> None:
+    original(node, *amounts)
+    beyond = {name: -amount for name, amount in node.free.amounts.items() if amount < 0}
+    if beyond:
+        patch.fires()
+        node.unbook(Resource(beyond))
+
+
+@mutant(
+    "lowered-quotas-count-up-to-their-maximum",
+    "In a queue whose maximum falls below its use, only as much as that is counted.",
+    breaks=("SI-CFG-005",),
+)
+@instead_of(configuration_update.update)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    effects = original(rm, event, now)
+    for partition in rm.partitions.values():
+        for queue in partition.root.all():
+            most = queue.maximum.amounts if queue.maximum is not None else {}
+            used = queue.used.amounts
+            beyond = {name: used.get(name, 0) - most[name] for name in most}
+            if any(amount > 0 for amount in beyond.values()):
+                patch.fires()
+                too_much = {name: amount for name, amount in beyond.items() if amount > 0}
+                queue.unbook(Resource(too_much))
+    return effects

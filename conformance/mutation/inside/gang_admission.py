@@ -434,6 +434,20 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "placeholders-begin-regardless-of-parents",
+    "A gang begins once its own queue has capacity for it, even if a parent queue has not.",
+    breaks=("SI-GANG-009",),
+)
+@instead_of(placeholders.closed_gate)
+def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+    gate = original(partition, ask_group)
+    if gate in [queue.too_small for queue in ask_group.application.leaf.path[1:]]:
+        patch.fires()
+        return None
+    return gate
+
+
+@mutant(
     "unannounced-placeholders-rejected",
     "Placeholder asks of an application that did not announce a gang are rejected.",
     breaks=("SI-GANG-053",),

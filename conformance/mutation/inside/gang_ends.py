@@ -173,3 +173,18 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(timeout.expire, expire)
     patch.instead_of(asks.add, add)
+
+
+@mutant(
+    "real-asks-lost-while-clearing-up",
+    "A real ask is dropped while the leftover placeholders of its application are released.",
+    breaks=("SI-ASK-011",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        gang = partition.gangs.get(partition.applications.get(ask.application_id))
+        if gang is not None and gang.is_clearing_up:
+            patch.fires()
+            return []
+    return original(rm, ask, now)

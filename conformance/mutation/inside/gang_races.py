@@ -390,6 +390,16 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "real-ask-placed-over-occupied",
+    "A real ask replaces its placeholder even if others occupied the capacity meanwhile.",
+    breaks=("SI-NODE-021",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    places_beyond_capacity(patch, lambda *found: not found[-1].node.occupied.is_zero())
+
+
+@mutant(
     "real-ask-lost-on-a-draining-node",
     "A real ask is never allocated if the node of its placeholder is draining at the confirmation.",
     breaks=("SI-GANG-025",),

@@ -8,13 +8,20 @@ from sireference.core import (
     allocation_end,
     application_lifecycle,
     applications,
+    configuration_update,
     limits,
     nodes,
     recovery,
     scheduling_pass,
 )
 from sireference.core.gang import timeout
-from sireference.core.model import Effect, NewApplication, NodeInfo, ReleasedAllocation
+from sireference.core.model import (
+    Configured,
+    Effect,
+    NewApplication,
+    NodeInfo,
+    ReleasedAllocation,
+)
 from sireference.core.placement import NoQueueError, place
 from sireference.core.registration import ResourceManagers
 from sireference.core.resources import NOTHING
@@ -24,7 +31,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quota
 from sireference.core.state.resource_manager import ResourceManager
-from sireference.core.states import NodeAction, NodeState, TerminationType
+from sireference.core.states import ApplicationState, NodeAction, NodeState, TerminationType
 
 from mutation.inside import Patch
 from mutation.mutant import mutant
@@ -293,3 +300,60 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(Node.book, book)
     patch.instead_of(scheduling_pass.run, run)
+
+
+def _after_configuration(patch: Patch, change: Callable[[Patch, Partition], None]) -> None:
+    """Change a partition once a new configuration is in force."""
+
+    def update(original: Original, rm: ResourceManager, event: Any, now: float) -> Any:
+        effects = original(rm, event, now)
+        if any(isinstance(effect, Configured) for effect in effects):
+            for partition in rm.partitions.values():
+                change(patch, partition)
+        return effects
+
+    patch.instead_of(configuration_update.update, update)
+
+
+@mutant(
+    "configuration-ends-replacements",
+    "A new configuration makes asks that wait for the end of a placeholder disappear.",
+    breaks=("SI-CFG-002",),
+)
+def _(patch: Patch) -> None:
+    def change(patch: Patch, partition: Partition) -> None:
+        for pending in set(partition.replacements.by_placeholder.values()):
+            patch.fires()
+            partition.asks.drop(pending)
+
+    _after_configuration(patch, change)
+
+
+@mutant(
+    "configuration-stops-gang-timers",
+    "A new configuration stops the placeholder timeouts of gangs.",
+    breaks=("SI-CFG-002",),
+)
+def _(patch: Patch) -> None:
+    def change(patch: Patch, partition: Partition) -> None:
+        for gang in partition.gangs.values():
+            if gang.timer is not None:
+                patch.fires()
+                gang.timer.cancel()
+
+    _after_configuration(patch, change)
+
+
+@mutant(
+    "configuration-stops-waiting",
+    "A new configuration keeps applications that are waiting from being completed.",
+    breaks=("SI-CFG-002",),
+)
+def _(patch: Patch) -> None:
+    def change(patch: Patch, partition: Partition) -> None:
+        for application in partition.applications.values():
+            if application.state is ApplicationState.COMPLETING:
+                patch.fires()
+                application.stop_state_timer()
+
+    _after_configuration(patch, change)

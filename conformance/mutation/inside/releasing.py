@@ -328,19 +328,45 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
     return original(rm, request, now)
 
 
+def _spares(patch: Patch, is_spared: Callable[[Allocation], bool]) -> None:
+    """Leave some allocations out of each release of all of an application."""
+
+    def meant(original: Callable[..., Any], partition: Any, application: Any, subject: Any) -> Any:
+        found = original(partition, application, subject)
+        kept = tuple(one for one in found if not is_spared(one))
+        if not isinstance(subject, AllOfApplication | AskedAndHeld) or len(kept) == len(found):
+            return found
+        patch.fires()
+        return kept
+
+    patch.instead_of(releases.meant, meant)
+
+
 @mutant(
     "release-of-all-spares-draining-nodes",
     "A release of all of an application leaves what is on a draining node.",
     breaks=("SI-REL-003",),
 )
-@instead_of(releases.meant)
-def _(patch: Patch, original: Callable[..., Any], partition: Any, *named: Any) -> Any:
-    found = original(partition, *named)
-    kept = tuple(one for one in found if one.node.state is not NodeState.DRAINING)
-    if not isinstance(named[1], AllOfApplication | AskedAndHeld) or len(kept) == len(found):
-        return found
-    patch.fires()
-    return kept
+def _(patch: Patch) -> None:
+    _spares(patch, lambda live: live.node.state is NodeState.DRAINING)
+
+
+@mutant(
+    "release-of-all-spares-replacements",
+    "A release of all of an application leaves the placeholders that are being replaced.",
+    breaks=("SI-REL-003",),
+)
+def _(patch: Patch) -> None:
+    _spares(patch, lambda live: live.open_release is TerminationType.PLACEHOLDER_REPLACED)
+
+
+@mutant(
+    "release-of-all-spares-victims",
+    "A release of all of an application leaves what is being preempted.",
+    breaks=("SI-REL-003",),
+)
+def _(patch: Patch) -> None:
+    _spares(patch, lambda live: live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER)
 
 
 @mutant(

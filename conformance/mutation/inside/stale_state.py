@@ -192,7 +192,7 @@ def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list
         for application in one.applications.values():
             for pending in list(application.pending.values()):
                 patch.fires()
-                one.drop(pending)
+                one.asks.drop(pending)
     return effects
 
 
@@ -256,3 +256,36 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(applications.remove, remove)
     patch.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "decommissioned-are-asked-again",
+    "What ends with its node is allocated again elsewhere, although it was not asked for again.",
+    breaks=("SI-ALLOC-008",),
+)
+@instead_of(nodes.decommission)
+def _(
+    patch: Patch, original: Original, partition: Partition, node: Node, now: float
+) -> list[Effect]:
+    there = list(partition.allocations.on(node).values())
+    effects = original(partition, node, now)
+    for live in there:
+        if live.application.application_id in partition.applications:
+            patch.fires()
+            partition.asks.queue_up(live.application, live.record.ask)
+    return effects
+
+
+@mutant(
+    "preempted-are-asked-again",
+    "What was preempted is allocated again later, although it was not asked for again.",
+    breaks=("SI-ALLOC-008",),
+)
+@instead_of(Partition.unbook)
+def _(
+    patch: Patch, original: Callable[..., None], partition: Partition, live: Any, termination: Any
+) -> None:
+    original(partition, live, termination)
+    if termination is TerminationType.PREEMPTED_BY_SCHEDULER:
+        patch.fires()
+        partition.asks.queue_up(live.application, live.record.ask)

@@ -178,6 +178,21 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "asks-of-the-completed-unanswered",
+    "An ask of a completed application is silently dropped.",
+    breaks=("SI-ASK-008",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+    effects = original(rm, ask, now)
+    is_over = any(ask.application_id in one.finished for one in rm.partitions.values())
+    if not is_over or not any(isinstance(effect, RejectedAsk) for effect in effects):
+        return effects
+    patch.fires()
+    return []
+
+
+@mutant(
     "one-end-stands-for-the-others",
     "Of the allocations that end with their application only the first is reported.",
     breaks=("SI-APP-035",),

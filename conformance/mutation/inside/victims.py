@@ -7,6 +7,7 @@ from sireference.core import allocation_end, allocations, applications, recovery
 from sireference.core.model import Effect
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
+from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import AskState, NodeState, TerminationType
 
 from mutation.inside import Original, Patch
@@ -256,3 +257,38 @@ def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -
         return original(candidates, live)
     patch.fires()
     return live.open_release is None and live.application is not candidates.application
+
+
+@mutant(
+    "preempting-ask-lost-when-sent-again",
+    "An ask that is sent again while its victims end is never allocated.",
+    breaks=("SI-PRE-002",),
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    is_reserved = earlier.is_reserved
+    original(asks, earlier, ask)
+    later = earlier.application.pending.get(ask.key)
+    if is_reserved and later is not None:
+        patch.fires()
+        asks.drop(later)
+
+
+@mutant(
+    "reservation-outlives-its-application",
+    "The capacity reserved for an ask stays reserved when its application is removed.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(applications.remove)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    reserved = [
+        (preemption.node, preemption.pending.ask.resource)
+        for partition in rm.partitions.values()
+        for preemption in set(partition.preemptions.by_victim.values())
+        if preemption.pending.application.application_id == request.application_id
+    ]
+    effects = original(rm, request, now)
+    for node, resource in reserved:
+        patch.fires()
+        node.reserve(resource)
+    return effects

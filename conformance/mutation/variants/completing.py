@@ -4,13 +4,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import application_lifecycle
-from sireference.core.model import Ask, Effect, ReleasedAllocation, UpdatedApplication
+from sireference.core import application_lifecycle, applications
+from sireference.core.model import (
+    AcceptedApplication,
+    Ask,
+    Effect,
+    ReleasedAllocation,
+    UpdatedApplication,
+)
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
 from siwire.r2023_12 import si_pb2 as si_before
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.main_revision import NAME, si
 from mutation.mutant import keep, variant
 from mutation.patching import instead_of
@@ -49,6 +55,23 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(application_lifecycle.completing_timeout, waited)
     patch.instead_of(application_lifecycle.move, move)
+
+
+@variant(
+    "new-applications-wait",
+    "A new application is reported as waiting until its first ask.",
+    once_failed_by=("SI-APP-027", "SI-GANG-015", "SI-REC-012", "SI-REC-014", "SI-REC-019"),
+    areas=("APP", "GANG", "REC"),
+)
+@instead_of(applications.submit)
+def _(patch: Patch, original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+    effects = original(rm, new, now)
+    if any(isinstance(effect, AcceptedApplication) for effect in effects):
+        patch.fires()
+        name, why = new.application_id, "nothing was asked for yet"
+        state = ApplicationState.COMPLETING
+        effects.append(UpdatedApplication(rm.rm_id, name, state, now, why))
+    return effects
 
 
 @_on_the_wire(

@@ -8,7 +8,13 @@ from typing import Any, Final
 
 from sireference.configuration import properties
 from sireference.configuration.model import SortPolicy
-from sireference.core import allocation_end, application_lifecycle, asks, releases
+from sireference.core import (
+    allocation_end,
+    application_lifecycle,
+    asks,
+    releases,
+    scheduling_pass,
+)
 from sireference.core.gang import completion, placeholders, submission
 from sireference.core.model import (
     AskedAndHeld,
@@ -17,8 +23,9 @@ from sireference.core.model import (
     ReleasedAsk,
     partition_name,
 )
+from sireference.core.state.node import Node
 from sireference.core.state.timers import Timers
-from sireference.core.states import ApplicationState, TerminationType
+from sireference.core.states import ApplicationState, NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.main_revision import NAME, si
@@ -125,6 +132,46 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any
         patch.fires()
         return gathering.younger
     return original(partition, ask_group)
+
+
+@variant(
+    "gangs-allocated-whole",
+    "A gang gets its first placeholder when all those it has asked for fit the nodes.",
+    once_failed_by=("SI-GANG-032", "SI-GANG-033", "SI-GANG-034", "SI-GANG-035"),
+    areas=("GANG",),
+)
+def _(patch: Patch) -> None:
+    def find(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        found, application = original(partition, ask_group), ask_group.application
+        is_first = ask_group.key.is_placeholder and not application.placeholders_held
+        if not is_first or not isinstance(found, Node) or _fits_whole(partition, application):
+            return found
+        patch.fires()
+        return partition.node_index.waiting
+
+    def run(original: Original, partition: Any, now: float) -> list[Effect]:
+        for application in partition.applications.values():
+            for ask_group in list(application.ask_groups.values()):
+                if ask_group.key.is_placeholder and not application.placeholders_held:
+                    ask_group.wake()
+        return original(partition, now)
+
+    patch.instead_of(scheduling_pass.find, find)
+    patch.instead_of(scheduling_pass.run, run)
+
+
+def _fits_whole(partition: Any, application: Any) -> bool:
+    """Return whether all pending placeholder asks fit the nodes, the largest first."""
+    nodes = partition.nodes.values()
+    free = {node: node.free for node in nodes if node.state is NodeState.SCHEDULABLE}
+    asked = (pending for pending in application.pending.values() if pending.ask.is_placeholder)
+    needs = [one.ask.resource for one in asked for _ in range(one.ask.max_allocations - one.made)]
+    for need in sorted(needs, key=lambda need: -sum(need.amounts.values())):
+        node = next((node for node, left in free.items() if need.fits(left)), None)
+        if node is None:
+            return False
+        free[node] -= need
+    return True
 
 
 @variant(

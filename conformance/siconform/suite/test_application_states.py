@@ -16,6 +16,7 @@ from siconform.protocol.notifications import (
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
+    AskRejected,
     NodeAccepted,
 )
 from siconform.rm.resource_manager import ResourceManager
@@ -311,6 +312,22 @@ def test_the_id_is_free_as_soon_as_completed_is_reported(rm: ResourceManager) ->
     rm.submits_application(app)
 
     rm.expect(ApplicationAccepted(app))
+
+
+@waits
+@requirement("SI-ASK-008")
+def test_an_ask_of_a_completed_application_is_rejected(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    rm.has_released(rm.has_allocation(app))
+    rm.outlasts_waiting()
+
+    ask = rm.asks(app)
+
+    rejected = AskRejected(ask, application=app)
+    received = rm.expect_one_of(rejected, Allocated(ask))
+    with rm.precondition("the application is completed by then"):
+        rm.agrees(received, rejected)
 
 
 @requirement("SI-APP-032")

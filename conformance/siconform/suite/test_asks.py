@@ -88,6 +88,48 @@ def test_an_update_is_used_for_what_is_still_pending_of_an_ask(rm: ResourceManag
     rm.gives(rm.expect(Allocated(ask, node=node)), {"memory": 3}, below={"memory": 6})
 
 
+@requirement("SI-NODE-006")
+def test_what_an_ask_got_holds_its_amount_when_the_rest_is_updated(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.asks(app, memory=6, times=2)
+    with rm.precondition("the first of two allocations is made"):
+        rm.expect(Allocated(ask))
+
+    rm.has_asked_again(ask, memory=2)
+    rm.expect(Allocated(ask, node=node))
+
+    beyond = rm.asks(app, memory=3)
+    rm.expect_none(Allocated(beyond))
+    with rm.control("it is allocated where it fits"):
+        rm.is_served(beyond, node=rm.has_node(memory=3))
+
+
+@requirement("SI-NODE-006")
+def test_what_an_ask_got_frees_its_amount_although_the_rest_was_updated(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=7, node=node)
+    ask = rm.asks(app, memory=2, times=2)
+    with rm.precondition("the first of two allocations is made"):
+        first = rm.expect(Allocated(ask))
+
+    rm.has_asked_again(ask, memory=8)
+    rm.withdraws(ask)
+    rm.releases(first)
+
+    beyond = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(beyond))
+    with rm.control("it is allocated where it fits"):
+        rm.is_served(beyond, node=rm.has_node(memory=4))
+
+
 @requirement("SI-ASK-003")
 def test_of_equal_keys_in_one_message_the_last_one_counts(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)

@@ -1,7 +1,7 @@
 """Configuration: updates of a running scheduler (SI-CFG)."""
 
 from siconform.catalogue.features import Feature
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import (
     Allocated,
@@ -13,7 +13,12 @@ from siconform.protocol.notifications import (
     NodeRejected,
     Released,
 )
-from siconform.protocol.queue_configurations import UNUSABLE, queues, queues_with_quotas
+from siconform.protocol.queue_configurations import (
+    UNUSABLE,
+    conformance_queues_and,
+    queues,
+    queues_with_quotas,
+)
 from siconform.protocol.snapshot_facts import ApplicationSeen, SettingSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
@@ -66,6 +71,59 @@ def test_an_update_keeps_pending_asks(unregistered_rm: UnregisteredRM) -> None:
     unregistered_rm.expect_none(AskReleased(application=app), AskRejected(waiting))
     unregistered_rm.still_holds(allocation)
     unregistered_rm.expect(Allocated(waiting))
+
+
+@requirement("SI-NODE-026")
+def test_an_update_leaves_a_draining_node_draining(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=None))
+    node = unregistered_rm.has_node()
+    app = unregistered_rm.has_application(queue="root.first")
+    unregistered_rm.drains(node)
+
+    unregistered_rm.is_reconfigured(queues_with_quotas(first=None, second=None))
+
+    unregistered_rm.sees_draining(node, app)
+
+
+@requirement("SI-CFG-002")
+def test_an_update_keeps_open_replacements(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.does_gang_scheduling()
+    gang, placeholders = unregistered_rm.has_complete_gang()
+    replacement = unregistered_rm.has_open_replacement(gang, placeholders)
+
+    with unregistered_rm.confirming_nothing():
+        unregistered_rm.is_reconfigured(conformance_queues_and("more"))
+
+    unregistered_rm.confirms(replacement.release)
+    unregistered_rm.expect(Allocated(replacement.real))
+
+
+@requirement("SI-CFG-002")
+def test_an_update_keeps_the_timeout_of_a_gang(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.does_gang_scheduling()
+    unregistered_rm.needs(Feature.PLACEHOLDER_TIMEOUT)
+    partial = unregistered_rm.has_partial_gang(limit=unregistered_rm.short_limit())
+
+    unregistered_rm.is_reconfigured(conformance_queues_and("more"))
+
+    unregistered_rm.expect_expiry(partial.gang, partial.placeholders)
+
+
+@waits
+@requirement("SI-CFG-002")
+def test_an_update_keeps_the_end_of_waiting(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.needs(Feature.WAITING_TIMEOUT)
+    unregistered_rm.has_node()
+    app = unregistered_rm.has_waiting_application()
+
+    unregistered_rm.is_reconfigured(conformance_queues_and("more"))
+
+    unregistered_rm.outlasts_waiting()
+    unregistered_rm.submits_application(app)
+    unregistered_rm.expect(ApplicationAccepted(app))
 
 
 @requirement("SI-CFG-003")
@@ -137,6 +195,33 @@ def test_a_quota_below_what_a_queue_holds_stops_what_comes_next(
 
     another = unregistered_rm.asks(app, memory=6)  # too much, even after preemption
     unregistered_rm.expect_none(Allocated(held_back), Allocated(another))
+
+
+@requirement("SI-CFG-005")
+def test_a_quota_below_what_a_queue_holds_counts_all_of_that(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=8))
+    unregistered_rm.has_node(memory=100)
+    app = unregistered_rm.has_application(queue="root.first")
+    allocations = [unregistered_rm.has_allocation(app, memory=2) for _ in range(3)]
+    unregistered_rm.withdraws(
+        unregistered_rm.has_ask_left_alone(app, "the quota of a queue", memory=3)
+    )
+
+    unregistered_rm.is_reconfigured(queues_with_quotas(first=4))
+
+    unregistered_rm.settles()  # what is beyond it may be preempted
+    live = [
+        allocation
+        for allocation in allocations
+        if not unregistered_rm.observe(Released(identity=allocation.identity))
+    ]
+    unregistered_rm.needs_some(live, of="to keep what a reduced quota allows")
+    unregistered_rm.has_released(live.pop())
+    left = 4 - 2 * len(live)
+    beyond = unregistered_rm.asks(app, memory=left + 1)
+    unregistered_rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-CFG-008")

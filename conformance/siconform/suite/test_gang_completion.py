@@ -3,7 +3,13 @@
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement, waits
 from siconform.protocol.application_states import COMPLETED, RUNNING, AnotherState
-from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationUpdated,
+    AskRejected,
+    Released,
+    Termination,
+)
 from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gang_timeouts import WaitingGang
@@ -97,6 +103,25 @@ def test_a_real_ask_takes_a_waiting_application_back(rm: ResourceManager) -> Non
     rm.expect_none(ApplicationUpdated(waiting.gang, state=COMPLETED))
     back = rm.observe(ApplicationUpdated(waiting.gang, state=RUNNING))
     rm.records("a gang application back from waiting", *back[-1:], otherwise="not reported")
+
+
+@waits
+@requirement("SI-ASK-011")
+def test_a_real_ask_that_comes_while_leftovers_are_released_is_not_lost(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    waiting = rm.has_waiting_gang(leftovers=2)
+    with rm.confirming_nothing():
+        rm.has_begun_to_clean_up(waiting)
+        real = rm.asks_member(waiting.gang)
+        rm.settles()
+
+    rm.confirms_everything()
+
+    # The application may be running again, or completed.
+    end = rm.expect_one_of(Allocated(real), AskRejected(real), *rm.ends_otherwise(real))
+    rm.records("a real ask while leftover placeholders are released", end)
 
 
 @waits

@@ -3,7 +3,13 @@
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
 from siconform.protocol.application_states import COMPLETED, RUNNING, WAITING
-from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationRejected,
+    ApplicationUpdated,
+    Released,
+    Termination,
+)
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gang_timeouts import expiry_of
@@ -18,6 +24,27 @@ def test_no_placeholder_is_allocated_before_there_is_capacity_for_all(rm: Resour
     app = rm.has_application(queue=QUOTA_QUEUE)
     _, released = rm.has_allocation(app, memory=4), rm.has_allocation(app, memory=4)
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=3, memory=2)
+
+    asks = rm.asks_placeholders(gang)
+    rm.expect_none(*(Allocated(ask) for ask in asks))
+
+    rm.releases(released)
+    with rm.control("the placeholders are allocated once there is capacity"):
+        for ask in asks:
+            rm.is_served(ask)
+
+
+@requirement("SI-GANG-009")
+def test_no_placeholder_is_allocated_before_the_queue_above_has_capacity_for_all(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=20)
+    app = rm.has_application(queue="root.parent.right")
+    _, released = rm.has_allocation(app, memory=4), rm.has_allocation(app, memory=4)
+    neighbour = rm.has_application(queue="root.parent.left")
+    rm.withdraws(rm.has_ask_left_alone(neighbour, "quotas of parent queues", memory=3))
+    gang = rm.has_gang(queue="root.parent.left", members=3, memory=2)
 
     asks = rm.asks_placeholders(gang)
     rm.expect_none(*(Allocated(ask) for ask in asks))
@@ -73,7 +100,8 @@ def test_placeholders_are_not_held_back_by_what_an_earlier_gang_of_their_id_anno
 @requirement("SI-GANG-015")
 def test_an_application_stays_accepted_while_placeholders_are_pending(rm: ResourceManager) -> None:
     running = rm.reported_once_allocated()
-    partial = rm.has_partial_gang()
+    partial = rm.has_partial_gang(at_once=True)
+    rm.had_nothing_at_first(partial.gang)
 
     moved = [ApplicationUpdated(partial.gang, state=s) for s in (running, WAITING, COMPLETED)]
     window = rm.window_before_end(partial.gang, partial.since)
@@ -86,7 +114,7 @@ def test_an_application_stays_accepted_while_placeholders_are_pending(rm: Resour
 @disruptive  # yunikorn-core never ends such an application
 @requirement("SI-GANG-016")
 def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceManager) -> None:
-    partial = rm.has_partial_gang(memory=2, node_memory=3)
+    partial = rm.has_partial_gang(memory=2, node_memory=3, at_once=True)
 
     early, fitting = rm.asks_member(partial.gang), rm.asks_member(partial.gang, memory=1)
     replacements = [replaced(placeholder) for placeholder in partial.placeholders]
@@ -103,7 +131,7 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
 def test_a_real_ask_of_a_complete_group_replaces_nothing_before_the_other_group_is_complete(
     rm: ResourceManager,
 ) -> None:
-    partial = rm.has_gang_with_a_group_missing()
+    partial = rm.has_gang_with_a_group_missing(at_once=True)
     [placeholder] = partial.placeholders
 
     early = rm.asks_member(partial.gang, group=placeholder.task_group or "")
@@ -148,6 +176,26 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=4, memory=2)
     rm.has_placeholders(gang)
     app = rm.has_application(queue=QUOTA_QUEUE)
+
+    too_large = rm.asks(app, memory=3)
+
+    rm.expect_none_before_end(gang, since, Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=2)))
+
+
+@requirement("SI-GANG-027")
+def test_placeholders_count_against_the_quota_of_the_queue_above(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=20)
+    app, neighbour = (rm.has_application(queue=f"root.parent.{q}") for q in ("right", "left"))
+    held = rm.has_allocation(neighbour, memory=8)
+    rm.withdraws(rm.has_ask_left_alone(app, "quotas of parent queues", memory=3))
+    rm.has_released(held)
+    since = rm.now()
+    gang = rm.has_gang(queue="root.parent.left", members=4, memory=2)
+    rm.has_placeholders(gang)
 
     too_large = rm.asks(app, memory=3)
 
@@ -232,17 +280,21 @@ def test_a_pending_placeholder_keeps_an_application_from_waiting(rm: ResourceMan
     rm.has_full_node(memory=2)
     pending = rm.asks_placeholder(gang)
     rm.is_pending(pending)
+    active_since = rm.now()  # the pending ask keeps it active from now on
     rm.drains(real.node)  # else the pending one would take the capacity
     rm.passes_over(ApplicationUpdated(gang, state=waiting))  # during the replacement
 
     rm.has_released(real)
 
-    with rm.unless_ended(gang, since):  # then nothing is pending
-        if not waiting:
+    if not waiting:
+        with rm.unless_ended_before(active_since, gang, since):
             rm.outlasts_waiting(ApplicationUpdated(gang, state=COMPLETED))
+            rm.submits_application(gang)
+            rm.expect(ApplicationRejected(gang))  # the id of a completed one would be free
             rm.has_node(memory=2)
             rm.expect(Allocated(pending, placeholder=True))
-            return
+        return
+    with rm.unless_ended(gang, since):  # then nothing is pending
         rm.expect_none(
             ApplicationUpdated(gang, state=waiting), ApplicationUpdated(gang, state=COMPLETED)
         )

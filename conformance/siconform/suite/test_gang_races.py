@@ -25,7 +25,13 @@ import pytest
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED
-from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationUpdated,
+    NodeAccepted,
+    Released,
+    Termination,
+)
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import (
     GANG_QUEUE,
@@ -221,6 +227,19 @@ def test_a_placeholder_in_replacement_holds_its_capacity_on_a_node_that_is_updat
         rm.expect(Allocated(replacement.real))
 
 
+@requirement("SI-REL-003")
+def test_a_release_without_identity_ends_what_is_being_replaced_as_well(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    rm.has_open_replacement(gang, placeholders)
+
+    with rm.confirming_nothing():
+        rm.releases_all(gang)
+
+        rm.expect_all_released(*placeholders)
+
+
 @requirement("SI-GANG-025")
 def test_a_real_ask_that_grew_during_its_replacement_waits_for_capacity(
     unregistered_rm: UnregisteredRM,
@@ -237,6 +256,78 @@ def test_a_real_ask_that_grew_during_its_replacement_waits_for_capacity(
     rm.needs_some([] if as_it_was else placeholders, of="to update what is being placed")
     rm.expect_none(Allocated(grown))
     rm.is_served(grown, node=rm.registers_node(memory=6))
+
+
+@requirement("SI-NODE-021")
+def test_a_real_ask_does_not_take_what_others_occupied_during_its_replacement(
+    rm: ResourceManager,
+) -> None:
+    rm.has_occupied_resource()
+    rm.does_gang_scheduling()
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+    node = replacement.placeholder.node
+
+    rm.updates_node(node, memory=4, occupied={"memory": 2})
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(replacement.real))
+    rm.is_served(replacement.real, node=rm.registers_node(memory=4))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=2), node=node))
+
+
+@requirement("SI-ASK-005", "SI-ASK-027")
+def test_an_ask_withdrawn_and_sent_again_during_its_replacement_is_allocated_once(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+    ask = replacement.real
+
+    rm.withdraws(ask)
+    rm.asks_again(ask)
+    rm.synchronise_all()
+    rm.confirms(replacement.release)
+    rm.has_node(memory=10)
+
+    rm.settles()
+    rm.expect_at_most(1, Allocated(ask))
+
+
+@requirement("SI-GANG-062")
+def test_a_late_confirmation_continues_no_replacement_in_the_next_gang_of_the_id(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+    with rm.confirming_nothing():
+        rm.has_removed(gang)
+    again = rm.has_gang(gang, memory=4)
+
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(application=again))
+    with rm.control("what the next gang asks for is allocated"):
+        rm.has_placeholder(again)
+
+
+@disruptive  # some versions of yunikorn-core mishandle the late confirmation
+@requirement("SI-NODE-006")
+def test_a_late_confirmation_frees_nothing_on_the_next_node_of_the_id(rm: ResourceManager) -> None:
+    gang, other_app = rm.has_gang(memory=4), rm.has_application()
+    node = rm.has_node(memory=4)
+    replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))
+    rm.withdraws(replacement.real)
+    rm.decommissions(node)
+    rm.settles()
+    with rm.precondition("a decommissioned node can be created again"):
+        rm.registers_node(node)
+        rm.expect(NodeAccepted(node))
+    rm.has_allocation(other_app, memory=4)
+
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(rm.asks(other_app, memory=4)))
 
 
 @waits

@@ -190,7 +190,8 @@ def test_an_incomplete_gang_loses_every_pending_ask(rm: ResourceManager, style: 
 def test_a_gang_that_lost_all_its_placeholders_times_out_once_it_has_others(
     rm: ResourceManager,
 ) -> None:
-    partial = rm.has_partial_gang(members=2, limit=rm.short_limit(6.0))  # enough for a second one
+    limit = rm.short_limit(6.0)  # enough for a second one
+    partial = rm.has_partial_gang(members=2, limit=limit, at_once=True)
     (lost,) = partial.placeholders
     rm.decommissions(lost.node)
     with rm.precondition("a placeholder ends with its node"):

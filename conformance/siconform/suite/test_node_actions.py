@@ -331,6 +331,39 @@ def test_an_ask_that_requires_a_node_survives_its_removal(rm: ResourceManager) -
     rm.is_served(waiting)
 
 
+@requirement("SI-ALLOC-008", "SI-ASK-005")
+def test_what_ended_with_its_node_is_not_allocated_again_unrequested(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, node=node)
+    other = rm.has_node()
+
+    rm.decommissions(node)
+
+    with rm.precondition("an allocation ends with its node"):
+        rm.expect_end_of(allocation)
+    rm.expect_none(Allocated(allocation.key))
+    with rm.control("an ask made afterwards is allocated"):
+        rm.expect(Allocated(rm.asks(app), node=other))
+
+
+@requirement("SI-NODE-006")
+def test_a_late_release_frees_nothing_on_the_next_node_of_the_id(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocation = rm.has_allocation(app, memory=4)
+    rm.decommissions(node)
+    with rm.precondition("an allocation ends with its node, which can be created again"):
+        rm.expect_end_of(allocation)
+        rm.registers_node(node)
+        rm.expect(NodeAccepted(node))
+    rm.has_allocation(other_app, memory=4)
+
+    rm.releases(allocation)
+
+    rm.expect_none(Allocated(rm.asks(other_app, memory=4)))
+
+
 @requirement("SI-ALLOC-010", "SI-NODE-032")
 def test_what_ended_with_its_node_counts_in_no_queue(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
@@ -418,6 +451,30 @@ def test_an_update_of_what_is_on_a_draining_node_leaves_it_draining(rm: Resource
 
     for memory in (5, 2):  # it may be rejected
         rm.updates_allocation(allocation, memory=memory)
+
+    rm.sees_draining(node, other_app)
+
+
+@requirement("SI-NODE-026")
+def test_the_end_of_an_allocation_on_a_draining_node_leaves_it_draining(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocations = [rm.has_allocation(app, memory=4) for _ in range(2)]
+    rm.drains(node)
+
+    rm.has_released(allocations[0])
+
+    rm.sees_draining(node, other_app)
+
+
+@requirement("SI-NODE-012")
+def test_an_existing_allocation_leaves_a_node_draining_that_came_so(rm: ResourceManager) -> None:
+    app, other_app = rm.has_application(), rm.has_application()
+    node = rm.has_node(memory=10, draining=True)
+
+    rm.adds_existing(rm.remembers_allocation(app, node, memory=4))
 
     rm.sees_draining(node, other_app)
 

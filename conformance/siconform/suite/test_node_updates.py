@@ -372,3 +372,23 @@ def test_readiness_reported_again_counts(rm: ResourceManager) -> None:
     rm.updates_node(node, attributes={"ready": "true"})
 
     rm.is_served(ask, node=node)
+
+
+@requirement("SI-NODE-018")
+def test_a_node_below_its_use_has_capacity_only_once_enough_has_ended(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocations = [rm.has_allocation(app, memory=5) for _ in range(2)]
+
+    rm.updates_node(node, memory=6)
+
+    rm.settles()  # one of them may be preempted
+    live = [one for one in allocations if not rm.observe(Released(identity=one.identity))]
+    rm.needs_some(live, of="to keep what fits a node that has shrunk")
+    if len(live) == len(allocations):
+        rm.has_released(live[0])
+    too_large = rm.asks(app, memory=2)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=1), node=node))

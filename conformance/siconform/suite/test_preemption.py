@@ -8,6 +8,7 @@ from siconform.protocol.queue_configurations import queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import TASK_GROUP
 from siconform.rm.steps.preemption import (
+    CLAIM,
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
     OPTED_OUT,
@@ -58,6 +59,20 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
     rm.expect(Allocated(ask))
 
 
+@requirement("SI-REL-003")
+def test_a_release_without_identity_ends_what_is_being_preempted_as_well(
+    rm: ResourceManager,
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        rm.sees_preemption_of(*taken.allocations, by=rm.claims(taken.entitled))
+
+        rm.releases_all(taken.taker)
+
+        rm.expect_all_released(*taken.allocations)
+
+
 @requirement("SI-ALLOC-010")
 def test_the_capacity_of_a_victim_is_free_if_the_preempting_ask_was_withdrawn(
     rm: ResourceManager,
@@ -71,6 +86,37 @@ def test_the_capacity_of_a_victim_is_free_if_the_preempting_ask_was_withdrawn(
         rm.confirms_everything()
 
     rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
+
+
+@requirement("SI-ALLOC-010")
+def test_the_capacity_of_a_victim_is_free_if_the_application_of_the_preempting_ask_goes(
+    rm: ResourceManager,
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
+        rm.removes_application(taken.entitled)
+        rm.synchronise_all()
+        rm.confirms_everything()
+
+    rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
+
+
+@requirement("SI-PRE-002")
+def test_a_preempting_ask_that_is_sent_again_is_allocated_after_the_confirmations(
+    rm: ResourceManager,
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=ask)
+        rm.has_asked_again(ask, priority=CLAIM + 1)
+        rm.confirms_everything()
+
+    rm.expect(Allocated(ask))
 
 
 @requirement("SI-NODE-034")
@@ -88,6 +134,23 @@ def test_the_preempting_ask_is_allocated_elsewhere_if_the_node_of_its_victim_goe
         rm.confirms_everything()
 
     rm.is_served(ask, node=other)
+
+
+@requirement("SI-ALLOC-008", "SI-ASK-005")
+def test_what_was_preempted_is_not_allocated_again_unrequested(rm: ResourceManager) -> None:
+    taken = rm.has_taken_node()
+    ask = rm.claims(taken.entitled)
+    release = rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.precondition("the preempting ask is allocated in place of one of them"):
+        rm.names_one_of(release, taken.allocations)
+        allocation = rm.expect(Allocated(ask))
+    victim = next(one for one in taken.allocations if one.identity == release.identity)
+
+    rm.has_released(allocation)
+
+    rm.expect_none(Allocated(victim.key))
+    with rm.control("the capacity is free for an ask"):
+        rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
 
 
 def preempts_only(rm: ResourceManager, victim: Allocated, spared: list[Allocated]) -> None:

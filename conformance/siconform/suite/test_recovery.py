@@ -343,6 +343,7 @@ def test_a_recovered_allocation_with_incomplete_gang_data_is_a_regular_one(
     rm.expect_none(Released(identity=regular.identity), AllocationRejected(regular.key))
     rm.still_holds(first_real)
     rm.still_holds(second_real)
+    rm.had_nothing_at_first(gang)
     rm.expect_none(
         ApplicationUpdated(gang, state=WAITING), ApplicationUpdated(gang, state=COMPLETED)
     )
@@ -398,6 +399,7 @@ def test_a_recovered_allocation_keeps_its_application_from_waiting(rm: ResourceM
     with rm.control("an empty application goes to waiting"):
         rm.releases(rm.has_allocation(other))
         rm.expect_waiting(other)
+    rm.had_nothing_at_first(app)
     rm.expect_none(ApplicationUpdated(app, state=WAITING), ApplicationUpdated(app, state=COMPLETED))
     later = rm.expect(Allocated(rm.asks(app)))
 
@@ -495,6 +497,7 @@ def test_recovered_placeholders_and_real_allocations_are_kept_apart(rm: Resource
     replacement = rm.expect(Allocated(ask))
     rm.expect_none(Released(identity=real.identity))
     rm.still_holds(real)
+    rm.had_nothing_at_first(gang)
     rm.expect_none(
         ApplicationUpdated(gang, state=WAITING), ApplicationUpdated(gang, state=COMPLETED)
     )

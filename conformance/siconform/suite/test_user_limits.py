@@ -88,6 +88,26 @@ def test_a_rejected_duplicate_does_not_change_the_user(unregistered_rm: Unregist
     rm.expect_none(Allocated(beyond))
 
 
+@requirement("SI-GANG-012")
+def test_placeholders_get_no_more_than_ordinary_asks_of_their_user(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    user = has_limited_user(rm)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=LIMITED_QUEUE, user=user)
+    rm.has_allocation(app, memory=4)
+    rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=7))
+
+    since = rm.now()
+    gang = rm.has_gang(queue=LIMITED_QUEUE, user=user, members=2, memory=3)
+    rm.has_placeholders(gang)
+
+    beyond = rm.asks_placeholder(gang)
+
+    rm.expect_none_before_end(gang, since, Allocated(beyond))
+
+
 @requirement("SI-GANG-054")
 def test_what_a_smaller_real_allocation_leaves_is_free_for_its_user(
     unregistered_rm: UnregisteredRM,

@@ -98,6 +98,19 @@ class ApplicationEndSteps(BasicSteps):
                 running = after - before
         return State(*running, *RUNNING.names)
 
+    def had_nothing_at_first(self, *applications: str) -> None:
+        """Pass over reports of waiting before any other state: new applications have nothing."""
+        self.synchronise_all()
+        others: set[str] = set()
+        for index, entry in self._inbox.received():
+            update = entry.content
+            if not isinstance(update, ApplicationUpdated) or update.application not in applications:
+                continue
+            if not WAITING.accepts(update.state):
+                others.add(update.application)
+            elif update.application not in others:
+                self._inbox.take(index, update)
+
     def expect_failure(self, application: str) -> None:
         """Expect a report of failure, or of a state that only failed applications reach.
 

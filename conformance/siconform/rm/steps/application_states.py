@@ -81,6 +81,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         NotOffered if one of them has nothing left because its ask was rejected. The rejection comes
         on another stream than states: it has come once a barrier there is answered.
         """
+        self.had_nothing_at_first(*applications)
         try:
             self.expect_none(*(ApplicationUpdated(one, state=WAITING) for one in applications))
             if self._shows_states():
@@ -182,6 +183,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         """Return whether it is seen waiting, which is required if its state is shown."""
         waiting = ApplicationUpdated(application, state=WAITING)
         if self.observe(waiting) or self.receive_if_any(waiting) is not None:
+            self.synchronise_all()  # a new application may have been reported as waiting, too
             self.has_observed(waiting)
         elif self._state_is_shown(application):
             self.sees(ApplicationSeen(application, state=WAITING))

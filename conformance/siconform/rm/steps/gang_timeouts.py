@@ -1,6 +1,6 @@
 """Gang timeouts: gangs that wait for their last placeholder or have finished."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from math import inf
@@ -9,7 +9,7 @@ from typing import Final, Unpack
 from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.checks import agrees, control, precondition, unless_over
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
-from siconform.protocol.application_states import FAILURE, RESUMING
+from siconform.protocol.application_states import FAILURE, RESUMING, RUNNING, WAITING
 from siconform.protocol.handles import Ask, Gang, Limit
 from siconform.protocol.notifications import (
     Allocated,
@@ -83,44 +83,82 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         members: int = 3,
         memory: int = 2,
         node_memory: int | None = None,
+        at_once: bool = False,
         **options: Unpack[GangOptions],
     ) -> PartialGang:
         """Given: a gang with all placeholders allocated except one, which fits no single node.
 
         Each node takes one placeholder, all of ``node_memory`` if that is not given. The resources
         of the last one exist as well, its memory on a node without vcore: a scheduler that waits
-        for capacity for the whole gang does not wait. The asks are sent in one message: between
-        two messages the gang has no pending ask, and a scheduler may report it as waiting.
-        NotOffered if the scheduler rejects the last one.
+        for capacity for the whole gang does not wait. NotOffered if the scheduler rejects it.
+
+        The asks are sent in one message: between two messages the gang has no pending ask, and a
+        scheduler may report it as waiting. Only one that allocates whole gangs is sent the last ask
+        when it has allocated the others, unless all have to come ``at_once``.
         """
         # the style may be probed, which needs an empty cluster
         options["style"] = self.spelled(options.get("style"))
         for _ in range(members - 1):
             self.has_node(memory=memory if node_memory is None else node_memory)
         self.has_node(memory=memory, vcore=0)
-        gang = self.has_gang(application, members=members, memory=memory, **options)
-        since = self.now()
-        with self.one_message():
-            asks = self.asks_placeholders(gang)
-        placeholders = self.has_some_placeholders(gang, asks, members - 1)
-        keys = {placeholder.key for placeholder in placeholders}
-        pending = next(ask for ask in asks if ask not in keys)
-        self.is_pending(pending)
-        return PartialGang(gang, placeholders, pending, since)
+        return self._lacks_one(
+            lambda: self.has_gang(application, members=members, memory=memory, **options),
+            [TASK_GROUP] * members,
+            at_once=at_once,
+        )
 
     def has_gang_with_a_group_missing(
-        self, *, style: str | None = None, limit: Limit | None = None
+        self, *, style: str | None = None, limit: Limit | None = None, at_once: bool = False
     ) -> PartialGang:
-        """Given: a gang of two groups of one placeholder each, of which one fits no single node."""
-        gang = self.has_gang(members=2, style=style, limit=limit)
+        """Given: a gang of two groups of one placeholder each, of which one fits no single node.
+
+        ``at_once`` as for ``has_partial_gang``.
+        """
+        style = self.spelled(style)  # may be probed, which needs an empty cluster
         self.has_node(memory=2)
         self.has_node(memory=2, vcore=0)  # enough memory for both, but no vcore
-        since = self.now()
-        asks = [self.asks_placeholder(gang, group=group) for group in (TASK_GROUP, ANOTHER_GROUP)]
-        [placeholder] = self.has_some_placeholders(gang, asks, 1)
-        pending = next(ask for ask in asks if ask != placeholder.key)
+        return self._lacks_one(
+            lambda: self.has_gang(members=2, style=style, limit=limit),
+            [TASK_GROUP, ANOTHER_GROUP],
+            at_once=at_once,
+        )
+
+    def _lacks_one(
+        self, submit: Callable[[], Gang], groups: Sequence[str], *, at_once: bool
+    ) -> PartialGang:
+        """Ask for a placeholder of each of these groups; all but one are allocated."""
+        if at_once or not self.observed.allocates_gangs_whole:
+            gang, since = submit(), self.now()
+            with self.one_message():
+                asks = [self.asks_placeholder(gang, group=group) for group in groups]
+            try:
+                placeholders = self.has_some_placeholders(gang, asks, len(asks) - 1)
+            except NotOffered:
+                if at_once or not self.observed.allocates_gangs_whole:
+                    raise
+            else:
+                keys = {placeholder.key for placeholder in placeholders}
+                pending = next(ask for ask in asks if ask not in keys)
+                self.is_pending(pending)
+                return PartialGang(gang, placeholders, pending, since)
+        return self._is_sent_the_last_ask_later(submit(), groups)
+
+    def _is_sent_the_last_ask_later(self, gang: Gang, groups: Sequence[str]) -> PartialGang:
+        """Ask for a placeholder of the last group when those of the others are allocated.
+
+        NotOffered if they are not, or if the application then moves on, as if nothing was missing.
+        """
+        since, (*others, last) = self.now(), groups
+        with self.one_message():
+            asks = [self.asks_placeholder(gang, group=group) for group in others]
+        placeholders = self.collects(Allocated(application=gang), most=len(asks))
+        self.synchronise_all()
+        moved = tuple(ApplicationUpdated(gang, state=state) for state in (RUNNING, WAITING))
+        if len(placeholders) < len(asks) or self.first_within(moved, 0.0) is not None:
+            raise NotOffered(_ONLY_WHOLE)
+        pending = self.asks_placeholder(gang, group=last)
         self.is_pending(pending)
-        return PartialGang(gang, (placeholder,), pending, since)
+        return PartialGang(gang, tuple(placeholders), pending, since)
 
     def has_some_placeholders(
         self, gang: Gang, asks: Sequence[Ask], number: int
@@ -150,7 +188,9 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """Return whether a gang gets all its placeholders at once, when the last one fits."""
         with self.aside():
             self.has_node(memory=7)  # more than another test's gang leaves free
-            asks = self.asks_placeholders(self.has_gang(members=2, memory=7))
+            gang = self.has_gang(members=2, memory=7)
+            with self.one_message():  # one ask of two would be a whole gang as well
+                asks = self.asks_placeholders(gang)
             anyone = [Allocated(ask) for ask in asks]
             if self.receive_if_any(*anyone) is None:
                 self.has_node(memory=7)
@@ -163,11 +203,11 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
         No node may have free memory of more than 5.
         """
-        partial = self.has_partial_gang(members=2, memory=6)
-        early = self.asks(partial.gang)
+        incomplete = self.has_partial_gang(members=2, memory=6, at_once=True)
+        early = self.asks(incomplete.gang)
         self.has_node(memory=7)
         with precondition("the last placeholder of a gang is allocated"):
-            self.is_allocated_in_time(partial.gang, Allocated(partial.pending))
+            self.is_allocated_in_time(incomplete.gang, Allocated(incomplete.pending))
         is_lost = self.receive_if_any(Allocated(early)) is None
         self.records(f"a real ask before the last placeholder: {'dropped' if is_lost else 'kept'}")
         return is_lost
@@ -176,6 +216,21 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """Given: the gang has not timed out, however long its set-up took."""
         if self._is_over(partial.gang, partial.since):
             raise PreconditionFailed("the gang timed out before the test could use it")
+
+    def unless_ended_before(
+        self, moment: float, gang: Gang, since: float
+    ) -> AbstractContextManager[None]:
+        """Make a failure inconclusive if a gang submitted after ``since`` may have ended by then.
+
+        Or if its placeholder timeout has shown.
+        """
+        return unless_over(
+            lambda: (
+                self._time_left(gang, since, at=moment) <= 0
+                or any(map(self.observe, expiry_of(gang)))
+            ),
+            _ENDED,
+        )
 
     def expect_no_replacement_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
         """Expect none of these; inconclusive if the gang may have timed out meanwhile.

@@ -1,0 +1,57 @@
+"""Mutants by which a draining node takes work again without having been undrained."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import configuration_update, recovery
+from sireference.core.model import AllocationRecord, Configured, Effect
+from sireference.core.state.partition import Partition
+
+from mutation.inside import Original, Patch
+from mutation.inside.node_actions import ends_draining
+from mutation.mutant import mutant
+from mutation.patching import instead_of
+
+
+@mutant(
+    "end-of-an-allocation-ends-draining",
+    "A draining node is schedulable again once an allocation on it has ended.",
+    breaks=("SI-NODE-026",),
+)
+@instead_of(Partition.unbook)
+def _(
+    patch: Patch, original: Callable[..., None], partition: Partition, live: Any, termination: Any
+) -> None:
+    original(partition, live, termination)
+    ends_draining(patch, partition, live.node)
+
+
+@mutant(
+    "recovery-ends-draining",
+    "A draining node is schedulable again once an existing allocation on it was reported.",
+    breaks=("SI-NODE-012",),
+)
+@instead_of(recovery.add)
+def _(
+    patch: Patch, original: Original, rm: Any, allocation: AllocationRecord, now: float
+) -> list[Effect]:
+    effects = original(rm, allocation, now)
+    known = rm.node(allocation.node_id)
+    if known is not None:
+        ends_draining(patch, *known)
+    return effects
+
+
+@mutant(
+    "configuration-ends-draining",
+    "Draining nodes are schedulable again once a new configuration is in force.",
+    breaks=("SI-NODE-026",),
+)
+@instead_of(configuration_update.update)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    effects = original(rm, event, now)
+    if any(isinstance(effect, Configured) for effect in effects):
+        for partition in rm.partitions.values():
+            for node in partition.nodes.values():
+                ends_draining(patch, partition, node)
+    return effects
