@@ -138,15 +138,16 @@ def end_to_end(session: nox.Session) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Measure coverage of all tests and of runs in the oldest and newest revision."""
+    """Measure coverage of all tests and of runs of both sides in the oldest and newest revision."""
     reference = ["--cov", "--cov-report=term", "--hypothesis-profile=ci"]
     dev(session, *PYTEST, "proto/tests", "reference/tests", "reference/rm_tests", *reference)
     rules = f"--rcfile={KIT_COVERAGE}"
     measuring = ["--cov", f"--cov-config={KIT_COVERAGE}", "--cov-report=", "--cov-fail-under=0"]
     dev(session, *PYTEST, "conformance/selftest", *measuring)
-    for revision in (REVISIONS[0], REVISIONS[-1]):
-        run = ["siconform", "run", "--revision", revision, "--results", f"build/covered-{revision}"]
-        dev(session, "coverage", "run", rules, "-m", *run)
+    for side, revision in product(("scheduler", "rm"), (REVISIONS[0], REVISIONS[-1])):
+        run = ["siconform", "run", "--side", side, "--revision", revision]
+        results = ["--results", f"build/covered-{side}-{revision}"]
+        dev(session, "coverage", "run", rules, "-m", *run, *results)
     dev(session, "coverage", "combine", "--quiet", "--append", rules)
     dev(session, "coverage", "report", rules)
 
