@@ -42,6 +42,9 @@ def ends_everything(has: ModelState) -> None:
     if isinstance(has, ModelStateByKey):
         for foreign in has.foreign:
             has.rm.releases_foreign(foreign)
+        for allocation in has.reported:  # of an unknown application: it may count all the same
+            if allocation.application not in has.applications:
+                has.rm.releases(allocation)
     for application in has.applications:
         has.rm.removes_application(application)
     for node in has.nodes:
