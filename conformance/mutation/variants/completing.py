@@ -1,10 +1,10 @@
 """Permitted variants of how applications end, and of names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import application_lifecycle, applications
+from sireference.core import application_lifecycle, applications, asks
 from sireference.core.model import (
     AcceptedApplication,
     Ask,
@@ -53,8 +53,16 @@ def _(patch: Patch) -> None:
             return []
         return effects
 
+    def object_to(
+        original: Callable[..., Any], partition: Any, application: Any, ask: Any
+    ) -> Iterator[str]:
+        if id(application) in received:
+            yield f"application {application.application_id} is completed"
+        yield from original(partition, application, ask)
+
     patch.instead_of(application_lifecycle.completing_timeout, waited)
     patch.instead_of(application_lifecycle.move, move)
+    patch.instead_of(asks.objections, object_to)
 
 
 @variant(
