@@ -231,6 +231,7 @@ def test_a_placeholder_in_replacement_holds_its_capacity_on_a_node_that_is_updat
 def test_a_release_without_identity_ends_what_is_being_replaced_as_well(
     rm: ResourceManager,
 ) -> None:
+    rm.does_gang_scheduling()
     gang, placeholders = rm.has_complete_gang(members=2)
     rm.has_open_replacement(gang, placeholders)
 
@@ -280,6 +281,7 @@ def test_a_real_ask_does_not_take_what_others_occupied_during_its_replacement(
 def test_an_ask_withdrawn_and_sent_again_during_its_replacement_is_allocated_once(
     rm: ResourceManager,
 ) -> None:
+    rm.does_gang_scheduling()
     gang, placeholders = rm.has_complete_gang(memory=4)
     replacement = rm.has_open_replacement(gang, placeholders)
     ask = replacement.real
@@ -314,6 +316,7 @@ def test_a_late_confirmation_continues_no_replacement_in_the_next_gang_of_the_id
 @disruptive  # some versions of yunikorn-core mishandle the late confirmation
 @requirement("SI-NODE-006")
 def test_a_late_confirmation_frees_nothing_on_the_next_node_of_the_id(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
     gang, other_app = rm.has_gang(memory=4), rm.has_application()
     node = rm.has_node(memory=4)
     replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))
