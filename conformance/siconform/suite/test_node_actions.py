@@ -344,7 +344,7 @@ def test_what_ended_with_its_node_is_not_allocated_again_unrequested(rm: Resourc
         rm.expect_end_of(allocation)
     rm.expect_none(Allocated(allocation.key))
     with rm.control("an ask made afterwards is allocated"):
-        rm.expect(Allocated(rm.asks(app), node=other))
+        rm.expect(Allocated(rm.asks(rm.has_application()), node=other))
 
 
 @requirement("SI-NODE-006")
