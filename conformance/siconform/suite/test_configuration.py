@@ -75,6 +75,7 @@ def test_an_update_keeps_pending_asks(unregistered_rm: UnregisteredRM) -> None:
 
 @requirement("SI-NODE-026")
 def test_an_update_leaves_a_draining_node_draining(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.needs(Feature.QUEUES)
     unregistered_rm.has_registered(config=queues_with_quotas(first=None))
     node = unregistered_rm.has_node()
     app = unregistered_rm.has_application(queue="root.first")
