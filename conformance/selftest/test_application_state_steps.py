@@ -20,6 +20,7 @@ from siwire.ext import extension_pb2 as ext
 from .resource_managers import FakeConnection, rm_on
 
 BRIEF = Deadlines(ack=0.05, place=0.05, quiet=0.02, settle=0.02)
+ACCEPTED = ApplicationUpdated("a", "Accepted", 1, "")
 WAITS = ApplicationUpdated("a", "Completing", 1, "")
 
 
@@ -63,7 +64,7 @@ REPORTED, SHOWN = "reported", "shown"
 def rm_of(held_back: Sequence[Fact], seen: str) -> ResourceManager:
     connection = FakeConnection(Scheduler(held_back))
     if seen is REPORTED:
-        connection.receives(WAITS)
+        connection.receives(ACCEPTED, WAITS)
     return rm_on(connection, BRIEF, extension=Snapshots() if seen is SHOWN else None)
 
 
@@ -82,3 +83,11 @@ def test_waiting_with_pending_ask_fails(seen: str, held_back: Sequence[Fact]) ->
 
     with pytest.raises(ConformanceFailure, match="Completing"):
         rm.is_not_seen_waiting("a")
+
+
+def test_new_application_may_wait_for_its_first_ask() -> None:
+    connection = FakeConnection(Scheduler([]))
+    connection.receives(WAITS, ACCEPTED)
+    rm = rm_on(connection, BRIEF)
+
+    rm.is_not_seen_waiting("a")

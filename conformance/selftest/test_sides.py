@@ -131,9 +131,9 @@ def test_listening_needs_one_worker() -> None:
 
 
 def test_side_selects_suite() -> None:
-    assert arguments(["--side", "rm"])[-1] == str(suite_folder(Side.RM))
-    assert arguments(["--rm-command", AN_RM])[-1] == str(suite_folder(Side.RM))
-    assert arguments([])[-1] == str(suite_folder())
+    assert str(suite_folder(Side.RM)) in arguments(["--side", "rm"])
+    assert str(suite_folder(Side.RM)) in arguments(["--rm-command", AN_RM])
+    assert str(suite_folder()) in arguments([])
     assert preloaded(["--side=rm"]) == ["siconform.commands.launching:collect_once_for_rms"]
 
 

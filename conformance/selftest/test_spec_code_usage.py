@@ -98,7 +98,7 @@ def test_constant_is_found_by_value(small: CodeUsage) -> None:
         ("NodeInfo.existingAllocations", {"node"}),
         ("NodeInfo.occupiedResource", {"occupied_node"}),
         ("AllocationRequest.asks", {"allocation_lists"}),
-        ("Quantity.value", {"resource"}),
+        ("Quantity.value", {"_amounts"}),
     ],
 )
 def test_the_reference_is_searched(name: str, functions: set[str]) -> None:
