@@ -2,6 +2,7 @@
 
 from siconform.marks import registering_again_is_a_race, requirement
 from siconform.protocol.application_states import OVER
+from siconform.protocol.handles import Application
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
@@ -21,6 +22,17 @@ def ends_when_due(rm: ResourceManager, held: Allocated, *, seconds: float, since
         seconds=seconds,
         since=since,
     )
+
+
+def has_no_limit(rm: ResourceManager, app: Application, limit: float) -> None:
+    """Then: the application outlasts the limit of an earlier one, which another one does not."""
+    unlimited = rm.has_allocation(app)
+    with rm.control("an application with a positive timeout ends"):
+        before = rm.now()
+        limited = rm.has_application(timeout_ms=round(1000 * limit))
+        ends_when_due(rm, rm.has_allocation(limited), seconds=limit, since=before)
+    rm.expect_none(Released(identity=unlimited.identity), ApplicationUpdated(app, state=OVER))
+    rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-APP-012")
@@ -204,14 +216,8 @@ def test_the_timeout_of_a_removed_application_does_not_limit_the_next_of_its_id(
     rm.has_allocation(removed)
     rm.has_removed(removed)
     app = rm.has_application(removed)
-    unlimited = rm.has_allocation(app)
 
-    with rm.control("an application with a positive timeout ends"):
-        before = rm.now()
-        limited = rm.has_application(timeout_ms=round(1000 * limit))
-        ends_when_due(rm, rm.has_allocation(limited), seconds=limit, since=before)
-    rm.expect_none(Released(identity=unlimited.identity), ApplicationUpdated(app, state=OVER))
-    rm.expect(Allocated(rm.asks(app)))
+    has_no_limit(rm, app, limit)
 
 
 @requirement("SI-APP-013")
@@ -230,14 +236,8 @@ def test_the_timeout_of_an_earlier_registration_does_not_limit_the_next_applicat
     rm.registers_node(node)
     rm.expect(NodeAccepted(node))
     app = rm.has_application(forgotten)
-    unlimited = rm.has_allocation(app)
 
-    with rm.control("an application with a positive timeout ends"):
-        before = rm.now()
-        limited = rm.has_application(timeout_ms=round(1000 * limit))
-        ends_when_due(rm, rm.has_allocation(limited), seconds=limit, since=before)
-    rm.expect_none(Released(identity=unlimited.identity), ApplicationUpdated(app, state=OVER))
-    rm.expect(Allocated(rm.asks(app)))
+    has_no_limit(rm, app, limit)
 
 
 @requirement("SI-APP-014")
