@@ -7,6 +7,7 @@ import json
 from typing import Final
 
 from siconform.marks import registering_again_is_a_race, requirement
+from siconform.protocol.handles import Application
 from siconform.protocol.notifications import Allocated, ApplicationRejected, NodeAccepted
 from siconform.protocol.queue_configurations import conformance_queues, conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
@@ -28,6 +29,15 @@ def has_limited_user(rm: UnregisteredRM) -> str:
     user = rm.new_name("user")
     rm.has_registered(config=limited(user))
     return user
+
+
+def has_application_of(rm: ResourceManager, user: str, *, held: int) -> Application:
+    """Given: room on a node, and an application that has so much, whose user is seen limited."""
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=LIMITED_QUEUE, user=user)
+    rm.has_allocation(app, memory=held)
+    rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=11 - held))
+    return app
 
 
 def is_left(rm: ResourceManager, amount: int, *, of: str) -> None:
@@ -60,10 +70,7 @@ def test_existing_allocations_of_a_new_node_count_for_their_user(
 ) -> None:
     rm = unregistered_rm
     user = has_limited_user(rm)
-    rm.has_node(memory=100)
-    app = rm.has_application(queue=LIMITED_QUEUE, user=user)
-    rm.has_allocation(app, memory=1)
-    rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=10))
+    app = has_application_of(rm, user, held=1)
     node = rm.new_name("node")
 
     rm.has_recovered_node(node, rm.remembers_allocation(app, node, memory=6))
@@ -75,10 +82,7 @@ def test_existing_allocations_of_a_new_node_count_for_their_user(
 def test_a_rejected_duplicate_does_not_change_the_user(unregistered_rm: UnregisteredRM) -> None:
     rm = unregistered_rm
     user = has_limited_user(rm)
-    rm.has_node(memory=100)
-    app = rm.has_application(queue=LIMITED_QUEUE, user=user)
-    rm.has_allocation(app, memory=4)
-    rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=7))
+    app = has_application_of(rm, user, held=4)
 
     rm.submits_application(app, user=rm.new_name("user"))
     with rm.precondition("the duplicate is rejected"):
@@ -94,10 +98,7 @@ def test_placeholders_get_no_more_than_ordinary_asks_of_their_user(
 ) -> None:
     rm = unregistered_rm
     user = has_limited_user(rm)
-    rm.has_node(memory=100)
-    app = rm.has_application(queue=LIMITED_QUEUE, user=user)
-    rm.has_allocation(app, memory=4)
-    rm.withdraws(rm.has_ask_left_alone(app, REASON, memory=7))
+    has_application_of(rm, user, held=4)
 
     since = rm.now()
     gang = rm.has_gang(queue=LIMITED_QUEUE, user=user, members=2, memory=3)
