@@ -100,6 +100,22 @@ def test_rm_dropped_during_probe_registers_again_before_first_test(serving: str)
     session.discard()
 
 
+def test_rm_dropped_during_aside_registers_again_with_new_streams(serving: str) -> None:
+    session = Session(Target(serving), DEADLINES, "w")  # which answers no stream
+    session.observed.probed = True
+    rm = session.resource_manager("one")
+    before = len(session.history)
+
+    with rm.aside():
+        pass
+
+    sent = [one.content for one in session.history.since(before) if one.sent_by_rm]
+    again = next(i for i, content in enumerate(sent) if isinstance(content, RegistrationRequested))
+    opened = {content.kind for content in sent[again:] if isinstance(content, StreamOpening)}
+    assert opened >= STREAMS
+    session.discard()
+
+
 def test_rm_of_aborted_test_does_not_confirm(serving: str) -> None:
     session = Session(Target(serving), DEADLINES, "listening")
     session.observed.probed = True

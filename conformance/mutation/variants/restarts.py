@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from sireference.core import applications, foreign_allocations, nodes, recovery, releases
 from sireference.core.model import (
@@ -23,8 +23,6 @@ from sireference.shell.streams import StreamTable
 
 from mutation.inside import Patch
 from mutation.mutant import variant
-
-_EMPTY_TIMES: Final = 2  # without any objects of the RM before it is dropped: between two tests
 
 
 def held(rm: Any, allocation: Any) -> bool:
@@ -161,13 +159,11 @@ def _(patch: Patch) -> None:
 
 
 @variant(
-    "rm-dropped-once",
-    "An RM without any objects is dropped once, and has to register again.",
+    "rm-dropped-when-empty",
+    "An RM whose last object was a node is dropped at once, and has to register again.",
     once_failed_by=("SI-REG-004", "SI-CONN-009"),
 )
 def _(patch: Patch) -> None:
-    empty: dict[str, int] = {}
-
     def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
         effects = original(self, event, now)
         rm = self.rms.running(event.rm_id)
@@ -176,10 +172,8 @@ def _(patch: Patch) -> None:
         is_over = any(info.action is NodeAction.DECOMMISSION for info in event.nodes)
         has = any(one.nodes or one.applications for one in rm.partitions.values())
         if is_over and not has:
-            times = empty[rm.rm_id] = empty.get(rm.rm_id, 0) + 1
-            if times == _EMPTY_TIMES:
-                patch.fires()
-                self.rms.shut_down(rm, now)
+            patch.fires()
+            self.rms.shut_down(rm, now)
         return effects
 
     patch.instead_of(Scheduler.handle, handle)

@@ -28,6 +28,7 @@ class Endpoint:
     prefix: str
     profile: TargetProfile = field(default_factory=TargetProfile)
     observed: ProbedBehaviour = field(default_factory=ProbedBehaviour)
+    registers_if_dropped: Callable[[], object] = lambda: None  # once it had no objects
 
 
 class Steps:

@@ -73,6 +73,7 @@ class ProbedBehaviour:
     enforces_quotas: bool | None = None  # the maximum of a queue
     counts_foreign_allocations: bool | None = None  # as used capacity of their node
     allocates_gangs_whole: bool | None = None  # no placeholder before all of the gang fit
+    replaces_placeholders: bool = False  # known to: its own, by a real ask
     accepted_gang_style: str | None = None  # a spelling the target accepts for gangs
     gang_styles: dict[str, str] = field(default_factory=dict)  # spellings of soft and hard
     waiting_states: tuple[str, ...] | None = None  # names of the state waiting; (): not reported

@@ -48,6 +48,7 @@ class CleanUp(Observations):
                 self.clears_up()
                 self._compensations = outside
                 self.settles()
+                self._endpoint.registers_if_dropped()
             self._inbox.take_since(begun)
 
     def clears_up(self) -> list[str]:

@@ -226,7 +226,16 @@ class Session:
         target, link = self.target, Link(connection, barriers, self._meanwhile())
         profile = TargetProfile(target.timers, target.stated, target.terms)
         return kind(
-            Endpoint(link, exchange, self.deadlines, target.alive, test, profile, self.observed)
+            Endpoint(
+                link,
+                exchange,
+                self.deadlines,
+                target.alive,
+                test,
+                profile,
+                self.observed,
+                partial(self._registers_if_dropped, connection, barriers),
+            )
         )
 
     def _registered(self) -> tuple[Connection, Barriers]:
@@ -238,17 +247,19 @@ class Session:
             self._main = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
             self._register(self._main)
             self._barriers = Barriers(self._main, self.deadlines, self._behaviour)
-        elif self._was_dropped(self._main, self._barriers):
-            self._register(self._main)
+        else:
+            self._registers_if_dropped(self._main, self._barriers)
         return self._main, self._barriers
 
-    def _was_dropped(self, connection: Connection, barriers: Barriers) -> bool:
-        """Return whether a stream of this RM has ended and a new one is not served.
+    def _registers_if_dropped(self, connection: Connection, barriers: Barriers) -> None:
+        """Register the RM of the session again if a stream has ended and a new one is not served.
 
-        The scheduler may have dropped the RM because of an earlier test: it registers again.
+        The scheduler may have dropped it, once an earlier test or a probe had left it no objects.
         """
         ended = [kind for kind in UpdateKind if not connection.is_open(kind)]
-        return any(not barriers.are_answered(kind) for kind in ended)
+        if connection is self._main and any(not barriers.are_answered(kind) for kind in ended):
+            connection.drops_streams()  # the others may be about to end
+            self._register(connection)
 
     def _register(self, connection: Connection) -> None:
         outcome = self._asks_to_register(connection)

@@ -322,6 +322,7 @@ def test_an_rm_that_shut_down_is_served_again_only_once_it_registers(
     unregistered_rm.is_registered_again()
     unregistered_rm.registers_node(node)
     unregistered_rm.expect(NodeAccepted(node))
+    unregistered_rm.has_application()  # without any objects the RM may be dropped
     unregistered_rm.decommissions(node)
     unregistered_rm.is_served_on_every_stream()
 

@@ -133,8 +133,8 @@ def test_registering_again_forgets_that_a_placeholder_is_being_replaced(
 ) -> None:
     rm = unregistered_rm
     rm.has_registered()
-    rm.does_gang_scheduling()
     node = rm.has_node(memory=10)
+    rm.does_gang_scheduling()
     gang = rm.has_gang(memory=4)
     placeholder = rm.has_placeholder(gang)
     with rm.confirming_nothing():

@@ -26,8 +26,8 @@ def test_a_restarted_scheduler_replaces_the_placeholders_it_is_reported_of(
     unregistered_rm: UnregisteredRM, restart_scheduler: Callable[[UnregisteredRM], None]
 ) -> None:
     unregistered_rm.has_registered()
-    unregistered_rm.does_gang_scheduling()
     node = unregistered_rm.has_node()
+    unregistered_rm.does_gang_scheduling()
     gang = unregistered_rm.has_gang()
     placeholder = unregistered_rm.has_placeholder(gang)
 
@@ -47,8 +47,8 @@ def test_a_restarted_scheduler_takes_over_what_is_sent_by_itself(
     unregistered_rm: UnregisteredRM, restart_scheduler: Callable[[UnregisteredRM], None]
 ) -> None:
     unregistered_rm.has_registered()
-    unregistered_rm.does_gang_scheduling()
     node = unregistered_rm.has_node(memory=10)
+    unregistered_rm.does_gang_scheduling()
     gang = unregistered_rm.has_gang(memory=4)
     placeholder, app = unregistered_rm.has_placeholder(gang), unregistered_rm.has_application()
     regular = unregistered_rm.has_allocation(app, memory=5)

@@ -79,10 +79,15 @@ class RecoverySteps(GangSteps):
         return handle
 
     def does_gang_scheduling(self) -> None:
-        """Given: the scheduler replaces its own placeholders; NotForThisTarget otherwise."""
-        node = self.has_node(memory=1)
-        replacement = self.has_replacement_under_way(memory=1)
-        with precondition("a placeholder that was allocated is replaced"):
-            self.expect(Allocated(replacement.real))
-        self.removes_application(replacement.application)
-        self.decommissions(node)
+        """Given: the scheduler replaces its own placeholders; NotForThisTarget otherwise.
+
+        Probed once; what the probe created is gone.
+        """
+        if self.observed.replaces_placeholders:
+            return
+        with self.aside():
+            self.has_node(memory=1)
+            replacement = self.has_replacement_under_way(memory=1)
+            with precondition("a placeholder that was allocated is replaced"):
+                self.expect(Allocated(replacement.real))
+        self.observed.replaces_placeholders = True
