@@ -1,11 +1,15 @@
 """A partial run runs every test that decides the selection, and reports nothing else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from siconform.catalogue import Side
 from siconform.profiles import find_profile
+from siconform.running import index
+from siconform.running.selecting import ChosenFiles
 
 from .stored_runs import OF_ALL
 
@@ -164,3 +168,30 @@ def test_test_folder_named_like_area(conformance: Run, pytester: pytest.Pytester
 
     assert evaluated(outcome)["SI-NODE-004"] == "pass"
     assert outcome.results["selection"] is None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "failed", "files"),
+    [
+        ({"SI-CFG-002"}, (), {"suite/test_configuration.py"}),
+        (None, (), None),
+        ({"SI-CFG-002"}, ("suite/test_nodes.py::test_one",), None),
+        ({"SI-REL-013"}, (), None),
+    ],
+    ids=["one requirement", "the whole suite", "failed tests", "covered by monitors alone"],
+)
+def test_only_needed_files_of_suite_are_collected(
+    chosen: Collection[str] | None, failed: Collection[str], files: Collection[str] | None
+) -> None:
+    settings: Any = SimpleNamespace(side=Side.SCHEDULER, chosen=chosen, failed_tests=failed)
+    folder = index.suite_folder()
+
+    left_out = ChosenFiles(settings).pytest_ignore_collect
+
+    every = {
+        test.partition("::")[0] for tests in index.tests_by_requirement().values() for test in tests
+    }
+    kept = {one for one in every if not left_out(folder.parent / one)}
+    assert kept == (every if files is None else files)
+    assert not left_out(folder / "conftest.py")
+    assert not left_out(Path("elsewhere/test_nodes.py"))

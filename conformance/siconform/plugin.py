@@ -34,7 +34,7 @@ from siconform.running import pytest_project
 from siconform.running.listeners import listeners
 from siconform.running.naming import NothingChosen, check_chosen, take_named
 from siconform.running.run_controller import RECEIVED, RunController
-from siconform.running.selecting import Selector
+from siconform.running.selecting import ChosenFiles, Selector
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
 from siconform.running.worker_shutdown import end_with_parent
@@ -135,6 +135,7 @@ def pytest_configure(config: pytest.Config) -> None:
     lease = config.stash[_LEASE] = TargetLease(settings, _worker_name(config))
     selector = Selector(settings)
     config.pluginmanager.register(selector, "siconform-selector")
+    config.pluginmanager.register(ChosenFiles(settings), "siconform-chosen-files")
     hooks = TestHooks(settings, lease, selector.selection)
     config.pluginmanager.register(hooks, "siconform-test-hooks")
 

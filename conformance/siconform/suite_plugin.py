@@ -4,10 +4,8 @@ Its presence tells ``siconform.plugin``, which does all the work, that the kit's
 not a user's project, where the options are prefixed (--si-target).
 """
 
-import gc
-from typing import Final
+from siconform import garbage_collection
 
-_NEW_OBJECTS: Final = 50_000  # the default of 700 costs 5 % of a run
-gc.set_threshold(_NEW_OBJECTS)  # before everything else is imported
+garbage_collection.rarely()  # before everything else is imported
 
 pytest_plugins = ("siconform.plugin",)
