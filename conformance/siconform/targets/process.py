@@ -44,6 +44,7 @@ class ProcessTarget:
     stated: Timers = UNKNOWN
     terms: Terms = PLAIN
     _run: "_Run | None" = field(default=None, init=False)
+    _before: EarlierListeners | None = field(default=None, init=False)  # the first process
 
     @property
     def name(self) -> str:
@@ -65,7 +66,9 @@ class ProcessTarget:
 
     def start(self) -> None:
         """Start the process; errors are raised by ``address``."""
-        self._run = _Run(self.launch, self.log)
+        if self._before is None:  # reading all sockets of the machine takes a while
+            self._before = EarlierListeners()
+        self._run = _Run(self.launch, self.log, self._before)
 
     def alive(self) -> bool:
         """Return whether the process has not ended by itself."""
@@ -95,8 +98,8 @@ class ProcessTarget:
 class _Run:
     """One run of the process."""
 
-    def __init__(self, launch: Launch, log: Path) -> None:
-        self._before = EarlierListeners()
+    def __init__(self, launch: Launch, log: Path, before: EarlierListeners) -> None:
+        self._before = before
         self._asked = ""
         if any(ADDRESS in word for word in launch.command):
             self._asked = free_address()
