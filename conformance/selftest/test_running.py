@@ -52,7 +52,9 @@ def test_empty_selection_keeps_pytest_exit_code(conformance: Run) -> None:
     outcome = conformance(TWO, "-k", "nothing_like_it")
 
     assert outcome.code == 5
-    assert outcome.results["sentence"] == "INCOMPLETE: no test was selected"
+    assert outcome.results["sentence"] == (
+        "INCOMPLETE: no test was selected (SI 2024-10; selected: -k nothing_like_it)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,8 @@ def _evaluate_status(
         sentence = f"INCOMPLETE: {status.ended_early or 'interrupted'}{_extent(results, status)}"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
     if status.ended_by == ExitCode.NOTHING_SELECTED:
-        sentence = "INCOMPLETE: no test was selected"
+        by = f" {_part(results, status)[1]}" if status.partial else ""
+        sentence = f"INCOMPLETE: no test was selected{by}"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.NOTHING_SELECTED, sentence)
     return None
 
