@@ -37,7 +37,7 @@ _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "tmpdir", "unraisableexception")  # unused, and slow
 _WORKERS: Final = 5  # more than small machines have cores: tests wait half of the time
-_WAITING_WORKERS: Final = 20  # tests mostly wait for the timers of a named target
+_WAITING_WORKERS: Final = 30  # tests mostly wait for the timers of a named target
 _DEAL: Final = ("--dist", "worksteal")  # running/worker_order.py orders the tests for it
 _IN_WORKERS: Final = re.compile(r"(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
