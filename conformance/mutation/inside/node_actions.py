@@ -19,6 +19,7 @@ from mutation.mutant import mutant
 from mutation.patching import instead_of
 
 _CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+_BELOW_ROOT: Final = 2  # queues on the path of a leaf without parent queue, root included
 _ACTIONS: Final = (
     NodeAction.DRAIN_NODE,
     NodeAction.DRAIN_TO_SCHEDULABLE,
@@ -166,6 +167,24 @@ def _(
             release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
             effects.append(ReleasedAllocation(partition.rm_id, release))
     return effects
+
+
+@mutant(
+    "decommission-fails-below-a-parent-queue",
+    "A node cannot be decommissioned while it has an allocation of a queue below a parent queue.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(nodes.decommission)
+def _(
+    patch: Patch, original: Original, partition: Partition, node: Node, now: float
+) -> list[Effect]:
+    if any(
+        len(live.application.leaf.path) > _BELOW_ROOT
+        for live in partition.allocations.on(node).values()
+    ):
+        patch.fires()
+        raise RuntimeError("no such queue")
+    return original(partition, node, now)
 
 
 @mutant(
