@@ -45,6 +45,10 @@ class PrerequisiteSteps(BasicSteps):
         """Given: nodes can have resources occupied by others; else not applicable."""
         self._has_words(Capability.OCCUPIED_RESOURCE, "occupied resource of a node")
 
+    def has_originators(self) -> None:
+        """Given: an ask can be flagged as that of the originator; else not applicable."""
+        self._has_words(Capability.ORIGINATOR, "originator of an application")
+
     def has_updates_of_allocations(self) -> None:
         """Given: the amount of a live allocation can be changed; else not applicable."""
         revision = self.connection.revision
