@@ -126,7 +126,7 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
         rm.withdraws(ask)
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
-        last = rm.expect(Allocated(partial.pending))
+        last = rm.is_allocated_in_time(partial.gang, Allocated(partial.pending))
         rm.expect_allocated_after_retry(early, [*partial.placeholders, last])
 
 
@@ -151,7 +151,7 @@ def test_the_ask_of_an_originator_replaces_nothing_before_the_last_placeholder(
         rm.withdraws(ask)
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
-        last = rm.expect(Allocated(partial.pending))
+        last = rm.is_allocated_in_time(partial.gang, Allocated(partial.pending))
         rm.expect_replacement(rm.asks_member(gang), [*partial.placeholders, last])
 
 
@@ -167,7 +167,7 @@ def test_a_real_ask_of_a_complete_group_replaces_nothing_before_the_other_group_
 
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
-        rm.expect(Allocated(partial.pending))
+        rm.is_allocated_in_time(partial.gang, Allocated(partial.pending))
         rm.expect_allocated_after_retry(early, [placeholder])
 
 
