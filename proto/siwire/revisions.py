@@ -25,6 +25,7 @@ class Capability(Enum):
     OCCUPIED_RESOURCE = auto()  # NodeInfo.occupiedResource
     CREATE_DRAIN = auto()  # NodeInfo.ActionFromRM.CREATE_DRAIN
     GANG_STYLE = auto()  # AddApplicationRequest.gangSchedulingStyle
+    ORIGINATOR = auto()  # of an ask: AllocationAsk.Originator, Allocation.originator
     PLACEMENT_CONSTRAINTS = auto()
     API_STOP = auto()  # SchedulerAPI.Stop, in process
 
@@ -72,6 +73,7 @@ _2023_04: Final = frozenset(
         Capability.THREE_UPDATE_STREAMS,
         Capability.CONFIGURATION_IN_REGISTRATION,
         Capability.GANG_STYLE,
+        Capability.ORIGINATOR,
     }
 )
 _2023_08: Final = _2023_04 | {Capability.CREATE_DRAIN}

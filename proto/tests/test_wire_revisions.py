@@ -38,6 +38,7 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
     ],
     Capability.CREATE_DRAIN: [("NodeInfo.ActionFromRM.CREATE_DRAIN",)],
     Capability.GANG_STYLE: [("AddApplicationRequest.gangSchedulingStyle",)],
+    Capability.ORIGINATOR: [("AllocationAsk.Originator",), ("Allocation.originator",)],
     Capability.PLACEMENT_CONSTRAINTS: [("AllocationAsk.placementConstraint",)],
     # No message depends on it; records of users and groups came in the same release line, 1.5
     Capability.API_STOP: [("EventRecord.Type.USERGROUP",)],

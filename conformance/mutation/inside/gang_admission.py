@@ -336,6 +336,48 @@ def _(patch: Patch) -> None:
     patch.instead_of(replacement.choose, choose)
 
 
+def _passes_its_gang(patch: Patch, passes: Callable[[Ask], bool]) -> None:
+    """Place such a real ask as usual while placeholders of its gang are pending."""
+
+    def is_early(ask_group: Any) -> bool:
+        application: Any = ask_group.application
+        if not application.is_gathering or ask_group.key.is_placeholder:
+            return False
+        return any(
+            one.ask_group is ask_group and passes(one.ask) for one in application.pending.values()
+        )
+
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        if not is_early(ask_group):
+            return original(partition, ask_group)
+        patch.fires()
+        return None
+
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        return None if pending.application.is_gathering else original(partition, pending)
+
+    patch.instead_of(placeholders.closed_gate, closed_gate)
+    patch.instead_of(replacement.choose, choose)
+
+
+@mutant(
+    "originator-passes-its-gang",
+    "A real ask of the originator is allocated while placeholders of its gang are pending.",
+    breaks=("SI-GANG-016",),
+)
+def _(patch: Patch) -> None:
+    _passes_its_gang(patch, lambda ask: ask.originator)
+
+
+@mutant(
+    "ask-without-group-passes-its-gang",
+    "A real ask without task group is allocated while placeholders of its gang are pending.",
+    breaks=("SI-GANG-016",),
+)
+def _(patch: Patch) -> None:
+    _passes_its_gang(patch, lambda ask: not ask.task_group)
+
+
 @mutant(
     "withdrawn-placeholders-are-missing",
     "At the timeout a gang with fewer asks than announced fails.",

@@ -288,3 +288,18 @@ def _(patch: Patch, original: Callable[..., Any], self: ResourceManagers, rm_id:
     if found is not None:
         patch.fires()
     return found
+
+
+@mutant(
+    "nodes-serve-every-partition",
+    "An ask is placed on the nodes of any partition.",
+    breaks=("SI-NODE-009",),
+)
+@instead_of(ResourceManager.add)
+def _(patch: Patch, original: Callable[..., None], rm: ResourceManager, config: Any) -> None:
+    earlier = list(rm.partitions.values())
+    original(rm, config)
+    for one in earlier[:1]:
+        patch.fires()
+        added = rm.partitions[config.name]
+        added.nodes, added.node_index = one.nodes, one.node_index

@@ -19,6 +19,7 @@ from mutation.mutant import mutant
 from mutation.patching import instead_of
 
 _CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+_BELOW_ROOT: Final = 2  # queues on the path of a leaf without parent queue, root included
 _ACTIONS: Final = (
     NodeAction.DRAIN_NODE,
     NodeAction.DRAIN_TO_SCHEDULABLE,
@@ -166,6 +167,24 @@ def _(
             release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
             effects.append(ReleasedAllocation(partition.rm_id, release))
     return effects
+
+
+@mutant(
+    "decommission-fails-below-a-parent-queue",
+    "A node cannot be decommissioned while it has an allocation of a queue below a parent queue.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(nodes.decommission)
+def _(
+    patch: Patch, original: Original, partition: Partition, node: Node, now: float
+) -> list[Effect]:
+    if any(
+        len(live.application.leaf.path) > _BELOW_ROOT
+        for live in partition.allocations.on(node).values()
+    ):
+        patch.fires()
+        raise RuntimeError("no such queue")
+    return original(partition, node, now)
 
 
 @mutant(
@@ -475,6 +494,49 @@ def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -
             patch.fires()
         info = replace(info, capacity=capacity)
     return original(partition, node, info, now)
+
+
+def _only_once(patch: Patch, is_counted: Callable[[Resource, Resource], bool]) -> None:
+    """Ignore such a change of a node's capacity if there was one before."""
+    changed: set[Any] = set()
+
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
+        if is_resized and is_counted(node.capacity, info.capacity):
+            if node in changed:
+                patch.fires()
+                return []
+            changed.add(node)
+        return original(partition, node, info, now)
+
+    patch.instead_of(nodes.change, change)
+
+
+@mutant(
+    "grows-only-once",
+    "An update to more capacity is ignored on a node that has grown before.",
+    breaks=("SI-NODE-017",),
+)
+def _(patch: Patch) -> None:
+    _only_once(patch, lambda before, after: not after.fits(before))
+
+
+@mutant(
+    "shrinks-only-once",
+    "An update to less capacity is ignored on a node that has shrunk before.",
+    breaks=("SI-NODE-018",),
+)
+def _(patch: Patch) -> None:
+    _only_once(patch, lambda before, after: not before.fits(after))
+
+
+@mutant(
+    "resized-only-once",
+    "Every update of a node's capacity after the first is ignored.",
+    breaks=("SI-NODE-017", "SI-NODE-018"),
+)
+def _(patch: Patch) -> None:
+    _only_once(patch, lambda before, after: bool(before != after))
 
 
 @mutant(

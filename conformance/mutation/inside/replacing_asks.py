@@ -140,12 +140,8 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, pending: Any) 
     return None
 
 
-@mutant(
-    "withdrawn-ask-is-still-allocated",
-    "A real ask that was withdrawn during its replacement is allocated.",
-    breaks=("SI-GANG-059",),
-)
-def _(patch: Patch) -> None:
+def _withdrawn_in_replacement(patch: Patch) -> dict[str, Ask]:
+    """Return the asks withdrawn during their replacement, by the identity of the placeholder."""
     withdrawn: dict[str, Ask] = {}
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
@@ -162,6 +158,18 @@ def _(patch: Patch) -> None:
                     withdrawn[identity] = ask
         return effects
 
+    patch.quietly().instead_of(releases.release, release)
+    return withdrawn
+
+
+@mutant(
+    "withdrawn-ask-is-still-allocated",
+    "A real ask that was withdrawn during its replacement is allocated.",
+    breaks=("SI-GANG-059",),
+)
+def _(patch: Patch) -> None:
+    withdrawn = _withdrawn_in_replacement(patch)
+
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
         ask = withdrawn.pop(gone.record.identity, None)
         if ask is not None:
@@ -170,7 +178,27 @@ def _(patch: Patch) -> None:
             partition.asks.hold_for_replacement(gone.application.pending[ask.key], gone)
         return original(partition, gone, now)
 
-    patch.instead_of(releases.release, release)
+    patch.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "withdrawn-ask-is-allocated-as-well",
+    "A real ask withdrawn during its replacement is allocated, and so is the one sent again.",
+    breaks=("SI-ASK-027",),
+)
+def _(patch: Patch) -> None:
+    withdrawn = _withdrawn_in_replacement(patch)
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        ask = withdrawn.pop(gone.record.identity, None)
+        if ask is None or ask.key not in gone.application.pending:
+            return effects
+        patch.fires()
+        gone.node.book(ask.resource)
+        record = replace(gone.record, ask=ask, identity=ask.key)
+        return [*effects, NewAllocation(partition.rm_id, record, gone.application.leaf.name)]
+
     patch.instead_of(replacement.go_on, go_on)
 
 

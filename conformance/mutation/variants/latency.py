@@ -145,6 +145,18 @@ def _(patch: Patch) -> None:
     _has_placeholder_timeout(patch, 900.0)
 
 
+@variant(
+    "gangs-time-out-after-two-passes",
+    "There is a scheduling pass every half second, and the placeholder timeout is 1 s.",
+    once_failed_by=("SI-GANG-016",),
+    areas=("GANG",),
+    received=("--placeholder-timeout", "1"),
+)
+def _(patch: Patch) -> None:
+    passes_each(patch, _CYCLE)
+    _has_placeholder_timeout(patch, 1.0)
+
+
 def _has_placeholder_timeout(patch: Patch, seconds: float) -> None:
     def in_place_of(original: Callable[..., Any], proposed: Any, settings: Any) -> Any:
         patch.fires()

@@ -6,13 +6,13 @@ from siconform.expecting.barriers import Barriers
 from siconform.expecting.link import Link
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.connection import ConnectionSteps
-from siconform.rm.steps.registration import RegistrationSteps
+from siconform.rm.steps.partitions import PartitionSteps
 from siconform.rm.steps.scheduling_checks import SchedulingCheckSteps
 from siconform.transport.connection import Connection
 from siconform.transport.extension import Extension
 
 
-class UnregisteredRM(ResourceManager, SchedulingCheckSteps, ConnectionSteps, RegistrationSteps):
+class UnregisteredRM(ResourceManager, SchedulingCheckSteps, ConnectionSteps, PartitionSteps):
     """An RM that registers explicitly; otherwise like any RM."""
 
     def under_name(self, rm_id: str) -> "UnregisteredRM":

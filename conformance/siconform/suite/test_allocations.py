@@ -40,9 +40,13 @@ def gone_with_its_application(rm: ResourceManager, allocation: Allocated) -> Non
 
 
 def gone_with_its_node(rm: ResourceManager, allocation: Allocated) -> None:
-    """Drain and decommission its node, as the specification describes."""
+    """Drain and decommission its node, as the specification describes, until its end is reported.
+
+    If the decommission fails, the next action on a node would be the first to show that.
+    """
     rm.drains(allocation.node)
     rm.decommissions(allocation.node)
+    rm.expect_end_of(allocation)
 
 
 @requirement("SI-ALLOC-001")

@@ -90,13 +90,9 @@ def test_an_update_is_used_for_what_is_still_pending_of_an_ask(rm: ResourceManag
 
 @requirement("SI-NODE-006")
 def test_what_an_ask_got_holds_its_amount_when_the_rest_is_updated(rm: ResourceManager) -> None:
-    rm.has_asks_apart()
-    rm.needs(Feature.SEVERAL_ALLOCATIONS)
     node = rm.has_node(memory=10)
     app = rm.has_application()
-    ask = rm.asks(app, memory=6, times=2)
-    with rm.precondition("the first of two allocations is made"):
-        rm.expect(Allocated(ask))
+    ask, _ = rm.has_partly_allocated_ask(app, memory=6)
 
     rm.has_asked_again(ask, memory=2)
     rm.expect(Allocated(ask, node=node))
@@ -111,14 +107,10 @@ def test_what_an_ask_got_holds_its_amount_when_the_rest_is_updated(rm: ResourceM
 def test_what_an_ask_got_frees_its_amount_although_the_rest_was_updated(
     rm: ResourceManager,
 ) -> None:
-    rm.has_asks_apart()
-    rm.needs(Feature.SEVERAL_ALLOCATIONS)
     node = rm.has_node(memory=10)
     app = rm.has_application()
     rm.has_allocation(app, memory=7, node=node)
-    ask = rm.asks(app, memory=2, times=2)
-    with rm.precondition("the first of two allocations is made"):
-        first = rm.expect(Allocated(ask))
+    ask, first = rm.has_partly_allocated_ask(app, memory=2)
 
     rm.has_asked_again(ask, memory=8)
     rm.withdraws(ask)

@@ -116,15 +116,43 @@ def test_an_application_stays_accepted_while_placeholders_are_pending(rm: Resour
 def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(memory=2, node_memory=3, at_once=True)
 
-    early, fitting = rm.asks_member(partial.gang), rm.asks_member(partial.gang, memory=1)
+    early = rm.asks_member(partial.gang)
+    fitting = [rm.asks_member(partial.gang, memory=1), rm.asks(partial.gang, memory=1)]
     replacements = [replaced(placeholder) for placeholder in partial.placeholders]
-    rm.expect_no_replacement_in_time(partial, Allocated(early), Allocated(fitting), *replacements)
+    allocated = [Allocated(ask) for ask in (early, *fitting)]
+    rm.expect_no_replacement_in_time(partial, *allocated, *replacements)
 
-    rm.withdraws(fitting)
+    for ask in fitting:
+        rm.withdraws(ask)
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
-        last = rm.expect(Allocated(partial.pending))
+        last = rm.is_allocated_in_time(partial.gang, Allocated(partial.pending))
         rm.expect_allocated_after_retry(early, [*partial.placeholders, last])
+
+
+@disruptive  # yunikorn-core never ends such an application
+@requirement("SI-GANG-016")
+def test_the_ask_of_an_originator_replaces_nothing_before_the_last_placeholder(
+    rm: ResourceManager,
+) -> None:
+    rm.has_originators()
+    partial = rm.has_partial_gang(memory=2, node_memory=3, at_once=True)
+    gang = partial.gang
+
+    early = [
+        rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, originator=True),
+        rm.asks(gang, memory=1, task_group=TASK_GROUP, originator=True),
+        rm.asks(gang, memory=1, originator=True),
+    ]
+    replacements = [replaced(placeholder) for placeholder in partial.placeholders]
+    rm.expect_no_replacement_in_time(partial, *map(Allocated, early), *replacements)
+
+    for ask in early:
+        rm.withdraws(ask)
+    rm.has_node(memory=2)
+    with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
+        last = rm.is_allocated_in_time(partial.gang, Allocated(partial.pending))
+        rm.expect_replacement(rm.asks_member(gang), [*partial.placeholders, last])
 
 
 @requirement("SI-GANG-016")
@@ -139,7 +167,7 @@ def test_a_real_ask_of_a_complete_group_replaces_nothing_before_the_other_group_
 
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
-        rm.expect(Allocated(partial.pending))
+        rm.is_allocated_in_time(partial.gang, Allocated(partial.pending))
         rm.expect_allocated_after_retry(early, [placeholder])
 
 

@@ -100,6 +100,61 @@ def test_a_type_updated_below_zero_gives_its_node_no_more(unregistered_rm: Unreg
         rm.is_served(waiting, node=node)
 
 
+@requirement("SI-NODE-017")
+def test_a_node_may_grow_more_than_once(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=4)
+
+    for memory in (8, 12):
+        waiting = rm.has_waiting_ask(app, memory=4)
+        rm.updates_node(node, memory=memory)
+        rm.is_served(waiting, node=node)
+
+
+@requirement("SI-NODE-018")
+def test_a_node_may_shrink_more_than_once(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app)  # keeps the application from completing
+
+    for memory in (8, 5):
+        rm.updates_node(node, memory=memory)
+        beyond = rm.asks(app, memory=memory)
+        rm.expect_none(Allocated(beyond))
+        rm.withdraws(beyond)
+
+    with rm.control("an ask that fits the smaller node is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-NODE-018")
+def test_a_node_that_has_grown_may_shrink(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app = rm.has_application()
+
+    rm.updates_node(node, memory=10)
+    rm.updates_node(node, memory=6)
+    too_large = rm.asks(app, memory=7)
+
+    rm.expect_none(Allocated(too_large))
+    rm.withdraws(too_large)
+    with rm.control("an ask that fits the smaller node is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-NODE-017")
+def test_a_node_that_has_shrunk_may_grow(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    rm.updates_node(node, memory=2)
+    waiting = rm.has_waiting_ask(app, memory=6)
+    rm.updates_node(node, memory=8)
+
+    rm.is_served(waiting, node=node)
+
+
 @requirement("SI-NODE-018")
 def test_less_of_any_type_stops_placement_beyond_it(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10, vcore=10)

@@ -34,9 +34,7 @@ def test_a_preempted_allocation_is_released_as_such_and_named(rm: ResourceManage
 def test_the_preempting_ask_is_allocated_after_the_confirmations(rm: ResourceManager) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken) as (ask, _):
         rm.expect_nothing_allocated(Allocated(ask))
 
         rm.confirms_everything()
@@ -49,10 +47,7 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        rm.sees_preemption_of(*taken.allocations, by=ask)
-
+    with rm.preempting(taken) as (ask, _):
         rm.removes_application(taken.taker)
 
         rm.confirms_everything()
@@ -65,9 +60,7 @@ def test_a_release_without_identity_ends_what_is_being_preempted_as_well(
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        rm.sees_preemption_of(*taken.allocations, by=rm.claims(taken.entitled))
-
+    with rm.preempting(taken):
         rm.releases_all(taken.taker)
 
         rm.expect_all_released(*taken.allocations)
@@ -79,9 +72,7 @@ def test_the_capacity_of_a_victim_is_free_if_the_preempting_ask_was_withdrawn(
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken) as (ask, _):
         rm.withdraws(ask)
         rm.confirms_everything()
 
@@ -94,9 +85,7 @@ def test_the_capacity_of_a_victim_is_free_if_the_application_of_the_preempting_a
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken):
         rm.removes_application(taken.entitled)
         rm.synchronise_all()
         rm.confirms_everything()
@@ -110,9 +99,7 @@ def test_a_preempting_ask_that_is_sent_again_is_allocated_after_the_confirmation
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken) as (ask, _):
         rm.has_asked_again(ask, priority=CLAIM + 1)
         rm.confirms_everything()
 
@@ -125,10 +112,7 @@ def test_the_preempting_ask_is_allocated_elsewhere_if_the_node_of_its_victim_goe
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        rm.sees_preemption_of(*taken.allocations, by=ask)
-
+    with rm.preempting(taken) as (ask, _):
         rm.decommissions(taken.node)
         other = rm.has_node(memory=10)
         rm.confirms_everything()
@@ -275,9 +259,8 @@ def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled, memory=3)
-        rm.confirms(rm.sees_preemption_of(*taken.allocations, by=ask))
+    with rm.preempting(taken, memory=3) as (ask, release):
+        rm.confirms(release)
         rm.expect_none(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*taken.allocations, by=ask))
         rm.expect_nothing_allocated(Allocated(ask))
@@ -313,9 +296,7 @@ def test_the_preempting_ask_is_not_allocated_on_a_node_drained_meanwhile(
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        release = rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken) as (ask, release):
         rm.drains(taken.node)
         rm.confirms(release)
         rm.expect_nothing_allocated(Allocated(ask))
@@ -332,9 +313,7 @@ def test_the_preempting_ask_is_not_allocated_beyond_a_node_shrunk_meanwhile(
 ) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        release = rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken) as (ask, release):
         rm.updates_node(taken.node, memory=9)
         rm.confirms(release)
         rm.expect_nothing_allocated(Allocated(ask))
@@ -408,9 +387,7 @@ def test_a_victim_frees_the_amount_it_was_updated_to(
 def test_an_update_of_a_victim_does_not_end_it(rm: ResourceManager) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        release = rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken) as (ask, release):
         [victim] = [one for one in taken.allocations if one.identity == release.identity]
         rm.has_updated(victim, resources={"memory": 1, "vcore": 2})
         rm.expect_nothing_allocated(Allocated(ask))
@@ -423,9 +400,7 @@ def test_an_update_of_a_victim_does_not_end_it(rm: ResourceManager) -> None:
 def test_a_victim_holds_its_capacity_on_a_node_that_is_updated(rm: ResourceManager) -> None:
     taken = rm.has_taken_node()
 
-    with rm.confirming_nothing():
-        ask = rm.claims(taken.entitled)
-        rm.sees_preemption_of(*taken.allocations, by=ask)
+    with rm.preempting(taken) as (ask, _):
         rm.updates_node(taken.node, memory=10, vcore=20)
         rm.expect_nothing_allocated(Allocated(ask))
 

@@ -37,7 +37,7 @@ class ApplicationSteps(CleanUp, Sender):
         name = self.new_name("app") if application is None else application
         handle = Application(name, known if queue is None else queue)
         if not isinstance(application, Application):
-            self.compensates(lambda: self.removes_application(handle))
+            self.compensates(lambda: self.removes_application(handle, partition=partition))
         self.send(
             ApplicationRequest(
                 str(handle),

@@ -1,6 +1,7 @@
 """Steps that observe preemption: the scheduler ends an allocation so that another ask fits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from siconform.expecting.checks import needs_some
@@ -32,6 +33,13 @@ class Taken(NamedTuple):
     taker: Application
     allocations: list[Allocated]
     entitled: Application
+
+
+class Preempting(NamedTuple):
+    """An ask that claims capacity, and the first release for it."""
+
+    ask: Ask
+    release: Released
 
 
 class PreemptionSteps(BasicSteps):
@@ -73,6 +81,16 @@ class PreemptionSteps(BasicSteps):
             raise NotForThisTarget("the target preempts nothing for an entitled ask")
         self._preemption_took = max(self._preemption_took or 0.0, self.now() - begun)
         return release
+
+    @contextmanager
+    def preempting(self, taken: Taken, *, memory: int = 1) -> Iterator[Preempting]:
+        """Given: one of these is preempted for an ask; inside this block releases stay unconfirmed.
+
+        NotForThisTarget if none is released: preemption is optional.
+        """
+        with self.confirming_nothing():
+            ask = self.claims(taken.entitled, memory=memory)
+            yield Preempting(ask, self.sees_preemption_of(*taken.allocations, by=ask))
 
     def spares_others(self, release: Released, allocations: Sequence[Allocated]) -> list[Allocated]:
         """Given: only that one was preempted; return the others.

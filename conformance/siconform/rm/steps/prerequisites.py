@@ -5,6 +5,7 @@ from typing import Any
 from siwire import Capability
 
 from siconform.catalogue.features import Feature, not_offered
+from siconform.expecting.checks import precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.handles import Ask
@@ -41,9 +42,21 @@ class PrerequisiteSteps(BasicSteps):
         """Given: asks have their own maximum, timeout and release; else not applicable."""
         self._has_words(Capability.ASKS_APART, "asks apart from allocations")
 
+    def has_partly_allocated_ask(self, application: str, *, memory: int) -> tuple[Ask, Allocated]:
+        """Given: an ask for two allocations of this memory, of which the first is made."""
+        self.has_asks_apart()
+        self.needs(Feature.SEVERAL_ALLOCATIONS)
+        ask = self.asks(application, memory=memory, times=2)
+        with precondition("the first of two allocations is made"):
+            return ask, self.expect(Allocated(ask))
+
     def has_occupied_resource(self) -> None:
         """Given: nodes can have resources occupied by others; else not applicable."""
         self._has_words(Capability.OCCUPIED_RESOURCE, "occupied resource of a node")
+
+    def has_originators(self) -> None:
+        """Given: an ask can be flagged as that of the originator; else not applicable."""
+        self._has_words(Capability.ORIGINATOR, "originator of an application")
 
     def has_updates_of_allocations(self) -> None:
         """Given: the amount of a live allocation can be changed; else not applicable."""
