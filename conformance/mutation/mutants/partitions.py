@@ -39,21 +39,6 @@ def _(request: si.ApplicationRequest, wire: Wire) -> None:
 
 
 @_mutant(
-    "released-in-any-partition",
-    "An allocation is released although the message names another partition.",
-    breaks=("SI-REL-005",),
-)
-def released_in_any_partition(request: si.ApplicationRequest, wire: Wire) -> None:
-    """Note where applications are."""
-    _submitted(request, wire)
-
-
-@released_in_any_partition.also
-def _(request: si.AllocationRequest, wire: Wire) -> None:
-    _to_its_partition(request.releases.allocationsToRelease, wire)
-
-
-@_mutant(
     "asks-in-any-partition",
     "An ask that names another partition is one of that of its application.",
     breaks=("SI-ASK-009",),

@@ -2,7 +2,7 @@
 
 The fields of messages name the partition that something belongs to; that another one is unknown is
 tested with the messages themselves. Ids and keys are different: no text states that they may be
-equal in two partitions.
+equal in two partitions. A release may name its allocation by the identity alone.
 """
 
 import pytest
@@ -78,27 +78,6 @@ def test_removing_an_application_of_another_partition_is_harmless(
     )
     rm.releases(allocation, partition=PARTITIONS[which])
     rm.expect(Released(identity=allocation.identity))
-
-
-@BOTH
-@requirement("SI-REL-005")
-def test_releasing_an_allocation_of_another_partition_changes_nothing(
-    unregistered_rm: UnregisteredRM, which: int
-) -> None:
-    rm = unregistered_rm
-    rm.needs(Feature.QUEUES)
-    allocation = rm.has_both_partitions_used()[which]
-
-    rm.releases(allocation, partition=PARTITIONS[1 - which])
-
-    # An answer that echoes the request does not report the end of the allocation.
-    own = Released(identity=allocation.identity, partition=PartitionNamed(PARTITIONS[which]))
-    rm.expect_none(own)
-    waiting = rm.asks(allocation.application, partition=PARTITIONS[which], memory=4)
-    rm.expect_none(Allocated(waiting))
-    with rm.control("a release in its own partition frees its capacity"):
-        rm.releases(allocation, partition=PARTITIONS[which])
-        rm.expect(own)
 
 
 @requirement("SI-ALLOC-003")
