@@ -292,3 +292,19 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
         patch.fires()
         node.reserve(resource)
     return effects
+
+
+@mutant(
+    "priorities-of-placeholders-ignored",
+    "Placeholders are preempted as if they had the priority zero.",
+    breaks=("SI-PRE-005",),
+)
+@instead_of(Candidates.victim)
+def _(
+    patch: Patch, original: Callable[..., Victim | None], candidates: Any, live: Any
+) -> Victim | None:
+    compared = candidates.comparison(live.application.leaf)
+    if not live.is_placeholder or compared is None or not live.record.ask.priority:
+        return original(candidates, live)
+    patch.fires()
+    return Victim(live, 0)

@@ -212,6 +212,26 @@ def test_an_application_is_completed_once_it_waited_without_a_break(rm: Resource
     rm.expect_none(ApplicationUpdated(asking, state=COMPLETED))
 
 
+@real_clock
+@waits
+@requirement("SI-APP-003")
+def test_a_rejected_duplicate_does_not_prolong_the_wait_of_the_application(
+    rm: ResourceManager,
+) -> None:
+    time_to_wait = rm.waiting_timeout()
+    rm.has_node()
+    since = rm.now()
+    app = rm.has_waiting_application()
+    rm.waits_a_while(ApplicationUpdated(app, state=COMPLETED), since=since)
+
+    before = rm.now()
+    rm.submits_application(app)
+    with rm.precondition("the duplicate is rejected"):
+        rm.expect(ApplicationRejected(app))
+
+    rm.is_completed_between(app, earliest=since + time_to_wait, latest=before + time_to_wait)
+
+
 @waits
 @requirement("SI-APP-029")
 def test_applications_that_wait_at_the_same_time_are_completed(rm: ResourceManager) -> None:

@@ -251,6 +251,8 @@ def test_a_preempted_allocation_is_reported_as_such(rm: ResourceManager) -> None
     release = rm.sees_preemption_of(
         *taken.allocations, by=rm.asks(taken.entitled, policy=MAY_PREEMPT)
     )
+    with rm.precondition("the release names one of the allocations"):
+        rm.names_one_of(release, taken.allocations)
     victim = next(a for a in taken.allocations if a.identity == release.identity)
     rm.settles()
 

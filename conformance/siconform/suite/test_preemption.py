@@ -237,6 +237,30 @@ def test_victims_do_not_have_a_higher_priority_than_the_ask(
     rm.sees_no_preemption_of(*higher)
 
 
+@requirement("SI-PRE-005")
+def test_a_placeholder_of_a_higher_priority_is_not_preempted(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    lower = rm.has_allocation(taker, priority=CLAIM - 5)
+    gang = rm.has_gang(members=8, memory=1, queue=TAKING_QUEUE)
+    asks = [
+        rm.asks(
+            gang,
+            resources=gang.member,
+            task_group=TASK_GROUP,
+            placeholder=True,
+            priority=CLAIM + 5,
+        )
+        for _ in range(8)
+    ]
+    with rm.precondition("the placeholders of a gang are allocated"):
+        higher = [rm.expect(Allocated(ask, placeholder=True)) for ask in asks]
+    higher.append(rm.has_allocation(gang, priority=CLAIM + 5))  # keeps the gang from waiting
+
+    preempts_only(rm, lower, higher)
+
+
 @requirement("SI-PRE-006")
 def test_asks_without_a_preemption_policy_share_one_default(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
@@ -411,7 +435,9 @@ def test_an_update_of_a_victim_does_not_end_it(rm: ResourceManager) -> None:
     with rm.confirming_nothing():
         ask = rm.claims(taken.entitled)
         release = rm.sees_preemption_of(*taken.allocations, by=ask)
-        [victim] = [one for one in taken.allocations if one.identity == release.identity]
+        with rm.precondition("the release names one of the allocations"):
+            rm.names_one_of(release, taken.allocations)
+        victim = next(one for one in taken.allocations if one.identity == release.identity)
         rm.has_updated(victim, resources={"memory": 1, "vcore": 2})
         rm.expect_nothing_allocated(Allocated(ask))
 
