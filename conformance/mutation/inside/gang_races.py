@@ -411,3 +411,25 @@ def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -
     if partition.replacements.resume(gone) is not None:
         patch.fires()
     return []
+
+
+@mutant(
+    "placeholder-asks-end-no-waiting",
+    "An application that is waiting goes on waiting when a placeholder is asked for.",
+    breaks=("SI-GANG-043",),
+)
+def _(patch: Patch) -> None:
+    asked: list[bool] = []  # whether the ask being added is of a placeholder
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        asked[:] = [ask.is_placeholder]
+        return original(rm, ask, now)
+
+    def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if application.state is not ApplicationState.COMPLETING or not any(asked):
+            return original(partition, application, now)
+        patch.fires()
+        return []
+
+    patch.quietly().instead_of(asks.add, add)
+    patch.instead_of(application_lifecycle.has_ask, has_ask)

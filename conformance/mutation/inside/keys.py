@@ -8,6 +8,7 @@ from typing import Any, Final
 from sireference.codec import r2024_10
 from sireference.core import allocations, applications, asks, recovery, releases, updates
 from sireference.core.model import (
+    AskedAndHeld,
     Effect,
     NewAllocation,
     OneOfKey,
@@ -22,6 +23,7 @@ from siwire.r2023_12 import si_pb2 as older
 
 from mutation.inside import Original, Patch
 from mutation.inside.asks import first_values_stay
+from mutation.inside.releasing import application_of, is_of_all
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -434,3 +436,41 @@ def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Any, now: float)
             patch.fires()
             received += allocations.make(partition, pending, node, now)
     return received
+
+
+@_mutant(
+    "placed-by-the-rm-as-it-was-asked-for",
+    "A pending ask that comes again with a node holds the amount it was asked for with.",
+    breaks=("SI-ASK-031",),
+)
+@instead_of(updates.place)
+def _(
+    patch: Patch,
+    original: Callable[..., Any],
+    partition: Any,
+    pending: Any,
+    record: Any,
+    *rest: Any,
+) -> Any:
+    if record.ask.resource != pending.ask.resource:
+        patch.fires()
+        record = replace(record, ask=replace(record.ask, resource=pending.ask.resource))
+    return original(partition, pending, record, *rest)
+
+
+@_mutant(
+    "nameless-release-ends-everything",
+    "A release with neither application nor key ends what all applications have.",
+    breaks=("SI-REL-028",),
+)
+@instead_of(releases.release)
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    partition = rm.partitions.get(partition_name(request.partition))
+    if partition is None or application_of(request) or not is_of_all(request):
+        return original(rm, request, now)
+    patch.fires()
+    return [
+        effect
+        for application_id in list(partition.applications)
+        for effect in original(rm, replace(request, subject=AskedAndHeld(application_id)), now)
+    ]

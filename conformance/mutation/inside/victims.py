@@ -308,3 +308,37 @@ def _(
         return original(candidates, live)
     patch.fires()
     return Victim(live, 0)
+
+
+def _replaced_a_placeholder(live: Any) -> bool:
+    return bool(live.record.ask.task_group) and not live.is_placeholder
+
+
+@mutant(
+    "replacements-cannot-opt-out",
+    "What replaced a placeholder is preempted although it opted out.",
+    breaks=("SI-PRE-003",),
+)
+@instead_of(Candidates.may_go)
+def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+    policy = live.record.ask.preemption_policy
+    if not _replaced_a_placeholder(live) or policy is None or policy.allow_preempt_self:
+        return original(candidates, live)
+    patch.fires()
+    return live.open_release is None and live.application is not candidates.application
+
+
+@mutant(
+    "priorities-of-replacements-ignored",
+    "What replaced a placeholder is preempted as if it had the priority zero.",
+    breaks=("SI-PRE-005",),
+)
+@instead_of(Candidates.victim)
+def _(
+    patch: Patch, original: Callable[..., Victim | None], candidates: Any, live: Any
+) -> Victim | None:
+    compared = candidates.comparison(live.application.leaf)
+    if not _replaced_a_placeholder(live) or compared is None or not live.record.ask.priority:
+        return original(candidates, live)
+    patch.fires()
+    return Victim(live, 0)

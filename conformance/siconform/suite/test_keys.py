@@ -336,6 +336,22 @@ def test_a_pending_ask_that_comes_again_with_a_node_goes_to_no_other(
 
 
 @requirement("SI-ASK-031")
+def test_a_pending_ask_that_comes_again_with_a_node_holds_the_amount_it_comes_with(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, memory=20)
+
+    rm.places(ask, node, memory=4)
+
+    beyond = rm.asks(app, memory=7)
+    rm.expect_none(Allocated(beyond))
+    rm.withdraws(beyond)
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
+
+
+@requirement("SI-ASK-031")
 def test_a_pending_placeholder_that_comes_again_with_a_node_is_a_placeholder(
     rm: ResourceManager,
 ) -> None:
@@ -452,6 +468,20 @@ def test_a_key_under_another_application_or_none_ends_nothing(rm: ResourceManage
     rm.expect(its_end)
     rm.expect_none(its_end)
     rm.still_holds(other)
+
+
+@requirement("SI-REL-028")
+def test_a_release_with_neither_application_nor_key_ends_nothing(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=6)
+    waiting = rm.has_waiting_ask(app, memory=6)
+
+    rm.releases_all("")
+
+    rm.expect_none(Released(identity=allocation.identity), Released(application=app, identity=""))
+    rm.is_not_served(waiting)
+    rm.still_holds(allocation)
 
 
 @requirement("SI-REC-025")

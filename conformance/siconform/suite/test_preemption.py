@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.marks import real_clock, requirement
-from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
 from siconform.protocol.queue_configurations import queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import TASK_GROUP
@@ -201,6 +201,40 @@ def test_a_placeholder_that_opted_out_is_not_preempted(rm: ResourceManager) -> N
     preempts_only(rm, victim, spared)
 
 
+def has_real_members(
+    rm: ResourceManager,
+    count: int,
+    *,
+    policy: PreemptionPolicy = MAY_NOT_PREEMPT,
+    priority: int = 0,
+) -> list[Allocated]:
+    """Given: so many real allocations in ``TAKING_QUEUE``, each in place of a placeholder."""
+    gang = rm.has_gang(members=count, memory=1, queue=TAKING_QUEUE)
+    rm.has_placeholders(gang)
+    asks = [
+        rm.asks(
+            gang,
+            resources=gang.member,
+            task_group=TASK_GROUP,
+            policy=policy,
+            priority=priority,
+        )
+        for _ in range(count)
+    ]
+    with rm.precondition("real asks replace the placeholders"):
+        return [rm.expect(Allocated(ask, placeholder=False)) for ask in asks]
+
+
+@requirement("SI-PRE-003")
+def test_what_replaced_a_placeholder_and_opted_out_is_not_preempted(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    victim = rm.has_allocation(rm.has_application(queue=TAKING_QUEUE), policy=MAY_NOT_PREEMPT)
+    spared = has_real_members(rm, 9, policy=OPTED_OUT)
+
+    preempts_only(rm, victim, spared)
+
+
 @requirement("SI-PRE-004")
 def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     taken = rm.has_taken_node()
@@ -257,6 +291,18 @@ def test_a_placeholder_of_a_higher_priority_is_not_preempted(rm: ResourceManager
     with rm.precondition("the placeholders of a gang are allocated"):
         higher = [rm.expect(Allocated(ask, placeholder=True)) for ask in asks]
     higher.append(rm.has_allocation(gang, priority=CLAIM + 5))  # keeps the gang from waiting
+
+    preempts_only(rm, lower, higher)
+
+
+@requirement("SI-PRE-005")
+def test_what_replaced_a_placeholder_of_a_higher_priority_is_not_preempted(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    lower = rm.has_allocation(rm.has_application(queue=TAKING_QUEUE), priority=CLAIM - 5)
+    higher = has_real_members(rm, 9, priority=CLAIM + 5)
 
     preempts_only(rm, lower, higher)
 
