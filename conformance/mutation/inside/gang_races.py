@@ -433,3 +433,44 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(asks.add, add)
     patch.instead_of(application_lifecycle.has_ask, has_ask)
+
+
+@mutant(
+    "early-real-asks-stop-the-timeout",
+    "A gang for which a real ask came early never times out.",
+    breaks=("SI-GANG-032",),
+)
+@instead_of(timeout.expire)
+def _(
+    patch: Patch, original: Original, partition: Any, application: Any, now: float
+) -> list[Effect]:
+    asks_left = application.pending.values()
+    if application.is_gathering and not all(one.ask.is_placeholder for one in asks_left):
+        patch.fires()
+        return []
+    return original(partition, application, now)
+
+
+@mutant(
+    "resumed-is-never-waiting",
+    "A gang of style soft that timed out stays Running when nothing of it is left.",
+    breaks=("SI-GANG-035",),
+)
+def _(patch: Patch) -> None:
+    resumed: set[Any] = set()
+
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        if application.state is ApplicationState.RESUMING:
+            resumed.add(application.application_id)
+        return effects
+
+    def end(original: Callable[..., Any], partition: Any, application: Any) -> Any:
+        is_running = application.state is ApplicationState.RUNNING
+        if is_running and application.application_id in resumed:
+            patch.fires()
+            return None, ""
+        return original(partition, application)
+
+    patch.quietly().instead_of(timeout.expire, expire)
+    patch.instead_of(application_lifecycle.end, end)

@@ -474,3 +474,28 @@ def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: fl
         for application_id in list(partition.applications)
         for effect in original(rm, replace(request, subject=AskedAndHeld(application_id)), now)
     ]
+
+
+@_mutant(
+    "key-of-a-removed-ask-is-unanswered",
+    "An ask with the key of an ask that was pending when its application was removed is ignored.",
+    breaks=("SI-ASK-001",),
+)
+def _(patch: Patch) -> None:
+    removed: set[str] = set()
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            application = partition.applications.get(request.application_id)
+            if application is not None:
+                removed.update(application.pending)
+        return original(rm, request, now)
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        if ask.key not in removed:
+            return original(rm, ask, now)
+        patch.fires()
+        return []
+
+    patch.quietly().instead_of(applications.remove, remove)
+    patch.instead_of(asks.add, add)

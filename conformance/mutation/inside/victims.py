@@ -3,12 +3,26 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from sireference.core import allocation_end, allocations, applications, recovery, withdrawal
+from sireference.core import (
+    allocation_end,
+    allocations,
+    application_lifecycle,
+    applications,
+    recovery,
+    updates,
+    withdrawal,
+)
 from sireference.core.model import Effect
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.state.pending_asks import PendingAsks
-from sireference.core.states import AskState, NodeState, TerminationType
+from sireference.core.states import (
+    ApplicationState,
+    ApplicationTrigger,
+    AskState,
+    NodeState,
+    TerminationType,
+)
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant, variant
@@ -342,3 +356,62 @@ def _(
         return original(candidates, live)
     patch.fires()
     return Victim(live, 0)
+
+
+@mutant(
+    "priorities-of-the-updated-ignored",
+    "Allocations that were updated are preempted as if they had the priority zero.",
+    breaks=("SI-PRE-005",),
+    revision="2024-10",
+)
+def _(patch: Patch) -> None:
+    updated: set[str] = set()
+
+    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        updated.add(live.record.identity)
+        return original(partition, live, *rest)
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        compared = candidates.comparison(live.application.leaf)
+        priority = live.record.ask.priority
+        if live.record.identity not in updated or compared is None or not priority:
+            return original(candidates, live)
+        patch.fires()
+        return Victim(live, 0)
+
+    patch.quietly().instead_of(updates.change, change)
+    patch.instead_of(Candidates.victim, victim)
+
+
+@mutant(
+    "victims-are-no-longer-active",
+    "An application whose last allocation is to be preempted is waiting before the RM confirms.",
+    breaks=("SI-APP-027",),
+)
+def _(patch: Patch) -> None:
+    moment = [0.0]
+
+    def run(original: Original, partition: Any, now: float) -> list[Effect]:
+        moment[:] = [now]
+        return original(partition, now)
+
+    def begin(
+        original: Original, partition: Any, pending: Any, chosen: Any, **named: Any
+    ) -> list[Effect]:
+        effects = original(partition, pending, chosen, **named)
+        for application in {victim.allocation.application for victim in chosen.victims}:
+            held = partition.allocations.of(application).values()
+            is_running = application.state is ApplicationState.RUNNING
+            if is_running and not application.pending and all(one.open_release for one in held):
+                patch.fires()
+                effects += application_lifecycle.move(
+                    partition,
+                    application,
+                    ApplicationTrigger.COMPLETE,
+                    moment[0],
+                    "nothing is left",
+                )
+        return effects
+
+    patch.quietly().instead_of(cycle.run, run)
+    patch.instead_of(rm_approval.begin, begin)

@@ -136,6 +136,18 @@ def test_an_incomplete_gang_loses_the_placeholder_of_a_complete_group(
     rm.expect_expiry(partial.gang, partial.placeholders)
 
 
+@of_each_style
+@requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_its_placeholders_even_if_a_real_ask_came_early(
+    rm: ResourceManager, style: Style
+) -> None:
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    rm.asks_member(partial.gang)
+    rm.synchronise_all()
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
+
+
 @requirement("SI-GANG-032")
 def test_of_incomplete_gangs_that_wait_at_the_same_time_each_loses_its_placeholders(
     rm: ResourceManager,
@@ -252,6 +264,24 @@ def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
         ApplicationUpdated(partial.gang, state=FAILURE),
         Released(application=partial.gang, termination=Termination.PLACEHOLDER_REPLACED),
     )
+
+
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_that_timed_out_comes_to_wait_like_an_ordinary_application(
+    rm: ResourceManager,
+) -> None:
+    waiting = rm.reported_waiting()
+    rm.needs_some([waiting] if waiting else [], of="to report that an application is waiting")
+    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.synchronise_all()  # no longer: an empty application soon ends
+    with rm.precondition("it goes on"):
+        real = rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
+    rm.passes_over(ApplicationUpdated(partial.gang))
+
+    rm.has_released(real)
+
+    rm.expect(ApplicationUpdated(partial.gang, state=waiting))
 
 
 @requirement("SI-GANG-035")

@@ -82,6 +82,22 @@ def test_the_key_of_an_allocation_that_ended_with_its_application_serves_again_o
     rm.records("an ask with the key of an allocation of a removed application", received)
 
 
+@requirement("SI-ASK-001")
+def test_the_key_of_an_ask_that_ended_with_its_application_serves_again_or_is_rejected(
+    rm: ResourceManager,
+) -> None:
+    held = rm.has_full_node()
+    removed = rm.has_application()
+    pending = rm.has_pending_ask(removed, memory=10)
+    rm.has_removed(removed)
+    rm.releases(held)
+    app = rm.has_application(removed)
+
+    again = rm.asks(app, key=pending, memory=10)
+
+    rm.expect_one_of(Allocated(again), AskRejected(again))
+
+
 @requirement("SI-ALLOC-008")
 def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

@@ -307,6 +307,41 @@ def test_what_replaced_a_placeholder_of_a_higher_priority_is_not_preempted(
     preempts_only(rm, lower, higher)
 
 
+@requirement("SI-PRE-005")
+def test_an_updated_victim_does_not_have_a_higher_priority_than_the_ask(
+    rm: ResourceManager,
+) -> None:
+    rm.has_updates_of_allocations()
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    lower = rm.has_allocation(taker, priority=CLAIM - 5)
+    higher = [rm.has_allocation(taker, priority=CLAIM + 5) for _ in range(9)]
+    for allocation in higher:
+        rm.updates_allocation(allocation, resources={"memory": 1, "vcore": 2})
+
+    preempts_only(rm, lower, higher)
+
+
+@requirement("SI-APP-027")
+def test_an_allocation_being_preempted_keeps_its_application_from_waiting(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    allocations = [rm.has_allocation(rm.has_application(queue=TAKING_QUEUE)) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    with rm.confirming_nothing():
+        release = rm.sees_preemption_of(*allocations, by=rm.claims(entitled))
+        with rm.precondition("the release names one of the allocations"):
+            rm.names_one_of(release, allocations)
+        victim = next(one for one in allocations if one.identity == release.identity)
+        rm.is_not_seen_waiting(victim.application)
+
+        rm.confirms_everything()
+    with rm.control("with its allocation gone it is waiting"):
+        rm.comes_to_wait(victim.application)
+
+
 @requirement("SI-PRE-006")
 def test_asks_without_a_preemption_policy_share_one_default(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
