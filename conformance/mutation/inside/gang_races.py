@@ -4,9 +4,22 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sireference.configuration.model import SortPolicy
-from sireference.core import allocations, application_lifecycle, asks, releases, withdrawal
+from sireference.core import (
+    allocations,
+    application_lifecycle,
+    applications,
+    asks,
+    releases,
+    withdrawal,
+)
 from sireference.core.gang import completion, replacement, submission, timeout
-from sireference.core.model import AllOfApplication, AskedAndHeld, Effect, ReleasedAsk
+from sireference.core.model import (
+    AllOfApplication,
+    AskedAndHeld,
+    Effect,
+    ReleasedAsk,
+    partition_name,
+)
 from sireference.core.resources import Resource
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
@@ -474,3 +487,18 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(timeout.expire, expire)
     patch.instead_of(application_lifecycle.end, end)
+
+
+@mutant(
+    "failing-application-is-not-removed",
+    "The removal of an application that is failing is ignored.",
+    breaks=("SI-APP-020",),
+)
+@instead_of(applications.remove)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    partition = rm.partitions.get(partition_name(request.partition))
+    application = partition and partition.applications.get(request.application_id)
+    if application is not None and application.state is ApplicationState.FAILING:
+        patch.fires()
+        return []
+    return original(rm, request, now)

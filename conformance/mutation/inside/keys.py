@@ -19,6 +19,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocations
+from sireference.core.state.pending_asks import PendingAsks
 from siwire.r2023_12 import si_pb2 as older
 
 from mutation.inside import Original, Patch
@@ -499,3 +500,45 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(applications.remove, remove)
     patch.instead_of(asks.add, add)
+
+
+@_mutant(
+    "placed-by-the-rm-and-still-replacing",
+    "A real ask that the RM places while its placeholder is released is announced there as well.",
+    breaks=("SI-ASK-031",),
+)
+def _(patch: Patch) -> None:
+    placed: dict[str, Any] = {}  # by placeholder
+
+    def place(
+        original: Original, partition: Any, pending: Any, record: Any, now: float
+    ) -> list[Effect]:
+        for placeholder, waiting in partition.replacements.by_placeholder.items():
+            if waiting is pending:
+                placed[placeholder.record.identity] = record
+        return original(partition, pending, record, now)
+
+    def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, live, *rest)
+        record = placed.pop(live.record.identity, None)
+        if record is None:
+            return effects
+        patch.fires()
+        record = replace(record, node_id=live.node.node_id)
+        return [*effects, NewAllocation(partition.rm_id, record, live.application.leaf.name)]
+
+    patch.quietly().instead_of(updates.place, place)
+    patch.instead_of(releases.confirmed, confirmed)
+
+
+@_mutant(
+    "first-tags-of-a-real-ask-stay",
+    "A real ask that comes again during its replacement keeps the tags it had.",
+    breaks=("SI-ASK-029",),
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
+    if earlier.awaiting and ask.tags != earlier.ask.tags:
+        patch.fires()
+        ask = replace(ask, tags=earlier.ask.tags)
+    original(pending, earlier, ask)

@@ -9,6 +9,7 @@ from sireference.core import (
     application_lifecycle,
     applications,
     recovery,
+    releases,
     updates,
     withdrawal,
 )
@@ -415,3 +416,16 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(cycle.run, run)
     patch.instead_of(rm_approval.begin, begin)
+
+
+@mutant(
+    "stopped-victims-leak",
+    "The quota of an allocation that the RM stops while it is preempted is never free again.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(releases.stop)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+        patch.fires()
+        live.application.quotas.book(live.record.ask.resource)
+    return original(partition, live, *rest)

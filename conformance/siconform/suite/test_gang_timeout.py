@@ -9,6 +9,7 @@ from siconform.marks import real_clock, registering_again_is_a_race, requirement
 from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING
 from siconform.protocol.notifications import (
     Allocated,
+    ApplicationAccepted,
     ApplicationUpdated,
     AskRejected,
     AskReleased,
@@ -247,6 +248,23 @@ def test_a_gang_of_style_hard_fails_even_if_its_id_was_that_of_a_soft_one(
     rm.settles()
     ask = rm.asks(partial.gang)
     rm.expect_none(Allocated(ask))
+
+
+@requirement("SI-APP-020")
+def test_the_id_of_an_application_that_was_removed_while_it_failed_is_free_again(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    with rm.confirming_nothing():
+        rm.has_begun_to_expire(partial)
+        rm.removes_application(partial.gang)
+        rm.synchronise_all()
+
+        rm.submits_application(partial.gang)
+
+        rm.expect(ApplicationAccepted(partial.gang))
+    rm.expect(Allocated(rm.asks(partial.gang)))
 
 
 @requirement("SI-GANG-035")

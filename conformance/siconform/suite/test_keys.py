@@ -228,6 +228,26 @@ def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: Resour
     rm.expect(Allocated(real, node=node))
 
 
+@requirement("SI-ASK-029")
+def test_a_real_ask_that_comes_again_during_its_replacement_has_its_last_tags(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=2)
+    rm.has_node(memory=2)
+    placeholders = rm.has_placeholders(gang)
+    with rm.confirming_nothing():
+        real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, tags={"said": "first"})
+        with rm.precondition("a real ask replaces a placeholder"):
+            replacement = rm.expect_replacement(real, placeholders)
+
+        rm.has_asked_again(real, tags={"said": "last"})
+    rm.confirms(replacement.release)
+
+    # Whether an allocation repeats them at all is tested elsewhere (SI-ALLOC-003).
+    rm.expect_none_of(rm.expect(Allocated(real)), Allocated(tags={"said": "first"}))
+
+
 @requirement("SI-ASK-030")
 @pytest.mark.parametrize("amount", [0, -1], ids=["zero", "negative"])
 def test_a_pending_ask_stays_as_it_was_when_another_amount_is_refused(
@@ -383,6 +403,24 @@ def test_a_pending_placeholder_that_comes_again_with_a_node_is_a_placeholder(
     real = rm.asks_member(gang)
     rm.expect(replaced(placeholder))
     rm.expect(Allocated(real, node=node))
+
+
+@requirement("SI-ASK-031")
+def test_a_real_ask_that_the_rm_placed_during_its_replacement_goes_to_no_other_node(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=2)
+    node = rm.has_node(memory=2)
+    replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))
+    other = rm.has_node(memory=2)
+
+    placed = rm.places(replacement.real, other, memory=2)
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(replacement.real, node=AnotherThan(other)))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=2), node=node))
+    rm.still_holds(placed)
 
 
 @requirement("SI-ASK-011")

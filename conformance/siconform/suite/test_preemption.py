@@ -104,6 +104,22 @@ def test_the_capacity_of_a_victim_is_free_if_the_application_of_the_preempting_a
     rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
 
 
+@requirement("SI-ALLOC-010")
+def test_the_capacity_of_a_victim_that_the_rm_stopped_is_free(rm: ResourceManager) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.confirming_nothing():
+        ask = rm.claims(taken.entitled)
+        release = rm.sees_preemption_of(*taken.allocations, by=ask)
+        with rm.precondition("the release names one of the allocations"):
+            rm.names_one_of(release, taken.allocations)
+        rm.withdraws(ask)
+        rm.releases(next(one for one in taken.allocations if one.identity == release.identity))
+        rm.confirms_everything()
+
+    rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
+
+
 @requirement("SI-PRE-002")
 def test_a_preempting_ask_that_is_sent_again_is_allocated_after_the_confirmations(
     rm: ResourceManager,
