@@ -502,3 +502,30 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
         patch.fires()
         return []
     return original(rm, request, now)
+
+
+@mutant(
+    "grown-real-ask-passes-its-queue",
+    "A real ask that grew during its replacement is allocated beyond the quota of its queue.",
+    breaks=("SI-CFG-008",),
+)
+def _(patch: Patch) -> None:
+    updated: set[str] = set()
+
+    def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
+        updated.add(ask.key)
+        original(pending, earlier, ask)
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements.by_placeholder.get(gone)
+        if pending is None or pending.ask.key not in updated:
+            return original(partition, gone, now)
+        need = pending.ask.resource
+        if not gone.node.can_take(need) or gone.application.can_take(need):
+            return original(partition, gone, now)
+        patch.fires()
+        partition.replacements.resume(gone)
+        return allocations.make(partition, pending, gone.node, now)
+
+    patch.quietly().instead_of(PendingAsks.replace, put)
+    patch.instead_of(replacement.go_on, go_on)

@@ -6,7 +6,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, registering_again_is_a_race, requirement
-from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING
+from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING, WAITING
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -121,6 +121,19 @@ def test_an_incomplete_gang_loses_its_placeholder_on_a_draining_node(
 ) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
     rm.drains(partial.placeholders[0].node)
+    rm.synchronise_all()
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
+
+
+@of_each_style
+@requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_a_placeholder_that_was_updated(
+    rm: ResourceManager, style: Style
+) -> None:
+    rm.has_updates_of_allocations()
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    rm.updates_allocation(partial.placeholders[0], resources={"memory": 2, "vcore": 2})
     rm.synchronise_all()
 
     rm.expect_expiry(partial.gang, partial.placeholders)
@@ -288,18 +301,18 @@ def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
 def test_a_gang_of_style_soft_that_timed_out_comes_to_wait_like_an_ordinary_application(
     rm: ResourceManager,
 ) -> None:
-    waiting = rm.reported_waiting()
-    rm.needs_some([waiting] if waiting else [], of="to report that an application is waiting")
     partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
     rm.has_expired(partial)
     rm.synchronise_all()  # no longer: an empty application soon ends
     with rm.precondition("it goes on"):
         real = rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
+    ordinary = rm.has_waiting_application()
     rm.passes_over(ApplicationUpdated(partial.gang))
 
     rm.has_released(real)
 
-    rm.expect(ApplicationUpdated(partial.gang, state=waiting))
+    like = ApplicationUpdated(ordinary, state=WAITING)
+    rm.expect_where_reported(ApplicationUpdated(partial.gang, state=WAITING), like=like)
 
 
 @requirement("SI-GANG-035")
