@@ -528,3 +528,16 @@ def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> 
             patch.fires()
             node.resize(info.capacity, node.occupied)
     return original(rm, info, now)
+
+
+@mutant(
+    "nodes-of-other-partitions-are-used",
+    "A node of another partition that exists is added to the default one.",
+    breaks=("SI-NODE-009",),
+)
+@instead_of(nodes.create)
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    if info.partition != "default" and info.partition in rm.partitions:
+        patch.fires()
+        info = replace(info, partition="default")
+    return original(rm, info, now)

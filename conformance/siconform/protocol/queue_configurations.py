@@ -118,6 +118,12 @@ def conformance_queues_and(
     )
 
 
+def conformance_queues_and_partition(name: str) -> str:
+    """Return the queues of the shared cluster, and another partition with a queue of its own."""
+    second = queues_without_limits("plain").replace("partitions:\n  - name: default\n", "")
+    return f"{conformance_queues()}  - name: {name}\n{second}"
+
+
 @cache
 def leaf_queues() -> tuple[str, ...]:
     """Return the full names of the configured leaf queues of the shared cluster."""

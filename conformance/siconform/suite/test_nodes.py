@@ -13,8 +13,10 @@ from siconform.protocol.notifications import (
     StreamEnded,
     UpdateKind,
 )
+from siconform.protocol.queue_configurations import conformance_queues_and_partition
 from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-NODE-001")
@@ -251,6 +253,26 @@ def test_a_node_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None
 
     rm.expect(NodeRejected(nowhere))
     rm.expect(NodeAccepted(default))
+
+
+@requirement("SI-NODE-009")
+def test_a_node_of_another_partition_takes_no_ask(unregistered_rm: UnregisteredRM) -> None:
+    rm = unregistered_rm
+    registered = rm.registers(config=conformance_queues_and_partition("second"))
+    rm.needs_some([registered] if registered.status == "OK" else [], of="several partitions")
+    here = rm.has_node(memory=4)
+    elsewhere = rm.registers_node(memory=20, attributes={"si/node-partition": "second"})
+    verdict = rm.expect_one_of(NodeAccepted(elsewhere), NodeRejected(elsewhere))
+    second = [verdict] if isinstance(verdict, NodeAccepted) else []
+    rm.needs_some(second, of="several partitions")
+    app = rm.has_application()
+
+    too_large = rm.asks(app, memory=10)
+
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits the node of its partition is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=4), node=here))
 
 
 @requirement("SI-NODE-010")
