@@ -13,7 +13,7 @@ from sireference.core import (
     updates,
     withdrawal,
 )
-from sireference.core.model import Effect
+from sireference.core.model import Effect, partition_name
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.state.pending_asks import PendingAsks
@@ -26,6 +26,7 @@ from sireference.core.states import (
 )
 
 from mutation.inside import Original, Patch
+from mutation.inside.releasing import key_of
 from mutation.mutant import mutant, variant
 from mutation.patching import instead_of
 
@@ -429,3 +430,32 @@ def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -
         patch.fires()
         live.application.quotas.book(live.record.ask.resource)
     return original(partition, live, *rest)
+
+
+@mutant(
+    "removed-victims-wait-for-the-rm",
+    "The quota of a victim whose application is removed is not free before the RM confirms.",
+    breaks=("SI-APP-018",),
+)
+def _(patch: Patch) -> None:
+    held: dict[str, Any] = {}
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        partition = rm.partitions.get(partition_name(request.partition))
+        application = partition and partition.applications.get(request.application_id)
+        preempted = TerminationType.PREEMPTED_BY_SCHEDULER
+        for live in partition.allocations.of(application).values() if application else ():
+            if live.open_release is preempted:
+                patch.fires()
+                held[live.record.identity] = live
+                application.quotas.book(live.record.ask.resource)
+        return original(rm, request, now)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        live = held.pop(key_of(request) or "", None)
+        if live is not None:
+            live.application.quotas.unbook(live.record.ask.resource)
+        return original(rm, request, now)
+
+    patch.instead_of(applications.remove, remove)
+    patch.quietly().instead_of(releases.release, release)

@@ -59,6 +59,27 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
     rm.expect(Allocated(ask))
 
 
+@requirement("SI-APP-018")
+def test_an_application_removed_while_it_is_preempted_frees_its_capacity_unconfirmed(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    allocations = [rm.has_allocation(rm.has_application(queue=TAKING_QUEUE)) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    with rm.confirming_nothing():
+        ask = rm.claims(entitled)
+        release = rm.sees_preemption_of(*allocations, by=ask)
+        with rm.precondition("the release names one of the allocations"):
+            rm.names_one_of(release, allocations)
+        rm.spares_others(release, allocations)
+        victim = next(one for one in allocations if one.identity == release.identity)
+
+        rm.removes_application(victim.application)
+
+        rm.expect(Allocated(ask))
+
+
 @requirement("SI-REL-003")
 def test_a_release_without_identity_ends_what_is_being_preempted_as_well(
     rm: ResourceManager,
