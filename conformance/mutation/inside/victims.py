@@ -459,3 +459,65 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(applications.remove, remove)
     patch.quietly().instead_of(releases.release, release)
+
+
+def _recovered(patch: Patch) -> set[str]:
+    """Return the identities of the allocations that were recovered, filled as they are."""
+    identities: set[str] = set()
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        identities.add(record.identity)
+        return original(partition, record, now)
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    return identities
+
+
+@mutant(
+    "recovered-with-a-higher-priority-go-last",
+    "Recovered allocations are preempted whatever their priority, those of a lower one first.",
+    breaks=("SI-PRE-005",),
+)
+def _(patch: Patch) -> None:
+    recovered = _recovered(patch)
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        compared = candidates.comparison(live.application.leaf)
+        found = original(candidates, live)
+        if found is not None or live.record.identity not in recovered or compared is None:
+            return found
+        patch.fires()
+        return Victim(live, compared.priority(live))
+
+    patch.instead_of(Candidates.victim, victim)
+
+
+@mutant(
+    "recovered-that-opted-out-go-last",
+    "Recovered allocations that opted out are preempted if there are no others.",
+    breaks=("SI-PRE-007",),
+)
+def _(patch: Patch) -> None:
+    recovered = _recovered(patch)
+
+    def opted_out(live: Any) -> bool:
+        policy = live.record.ask.preemption_policy
+        known = live.record.identity in recovered
+        return known and policy is not None and not policy.allow_preempt_self
+
+    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+        if not opted_out(live):
+            return original(candidates, live)
+        patch.fires()
+        return live.open_release is None and live.application is not candidates.application
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        found = original(candidates, live)
+        return (
+            Victim(live, candidates.comparison(live.application.leaf).most)
+            if (found is not None and opted_out(live))
+            else found
+        )
+
+    patch.instead_of(Candidates.may_go, may_go)
+    patch.instead_of(Candidates.victim, victim)

@@ -402,13 +402,8 @@ def test_the_policy_of_a_recovered_allocation_is_honoured(rm: ResourceManager) -
     spared = [rm.remembers_allocation(taker, node, policy=OPTED_OUT) for _ in range(9)]
     victim = rm.remembers_allocation(taker, node, policy=MAY_NOT_PREEMPT)
     rm.has_recovered_node(node, *spared[:5], victim, *spared[5:])
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    ask = rm.claims(entitled)
-    release = rm.sees_preemption_of(*spared, victim, by=ask)
-
-    rm.agrees(release, Released(identity=victim.identity))
-    rm.sees_no_preemption_of(*spared)
+    preempts_only(rm, victim, spared)
 
 
 @requirement("SI-PRE-002", "SI-PRE-008")
@@ -500,8 +495,10 @@ def test_a_recovered_victim_does_not_have_a_higher_priority_than_the_ask(
 
     ask = rm.claims(entitled, priority=5)
     release = rm.sees_preemption_of(*higher, lower, by=ask)
-
     rm.agrees(release, Released(identity=lower.identity))
+    rm.expect(Allocated(ask))
+
+    rm.claims(entitled, priority=5)
     rm.sees_no_preemption_of(*higher)
 
 
