@@ -139,24 +139,9 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
 
         NotOffered if no state is reported under a known name.
         """
-        with self._unless_unreported(application):
-            completed = ApplicationUpdated(application, state=COMPLETED)
-            self.expect_when_due(completed, seconds=seconds, since=since)
-
-    def is_completed_between(self, application: str, *, earliest: float, latest: float) -> None:
-        """Then: it is reported as completed between two moments.
-
-        NotOffered if no state is reported under a known name.
-        """
-        with self._unless_unreported(application):
-            completed = ApplicationUpdated(application, state=COMPLETED)
-            self.expect_between(completed, earliest=earliest, latest=latest)
-
-    @contextmanager
-    def _unless_unreported(self, application: str) -> Iterator[None]:
-        """Raise NotOffered instead of a failure if no state is reported under a known name."""
+        completed = ApplicationUpdated(application, state=COMPLETED)
         try:
-            yield
+            self.expect_when_due(completed, seconds=seconds, since=since)
         except ConformanceFailure:
             if any(
                 KNOWN.accepts(received.state)
