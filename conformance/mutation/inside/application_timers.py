@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from sireference.core import application_lifecycle, applications, asks, recovery, updates
-from sireference.core.model import Effect, Register
+from sireference.core.model import Effect, Register, partition_name
 from sireference.core.registration import ResourceManagers
 from sireference.core.state.application import Application
 from sireference.core.state.partition import Partition
@@ -387,3 +387,33 @@ def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[E
             patch.fires()
             _restarts(partition, application, now)
     return original(rm, ask, now)
+
+
+@mutant(
+    "duplicate-restarts-the-wait",
+    "A rejected duplicate of a waiting application restarts its waiting time.",
+    breaks=("SI-APP-003",),
+)
+@instead_of(applications.submit)
+def _(patch: Patch, original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+    partition = rm.partitions.get(partition_name(new.partition))
+    earlier = partition and partition.applications.get(new.application_id)
+    if earlier and earlier.state is ApplicationState.COMPLETING:
+        patch.fires()
+        application_lifecycle.enter(partition, earlier, now)
+    return original(rm, new, now)
+
+
+@mutant(
+    "execution-timeout-spares-placeholders",
+    "An application that holds a placeholder has no execution timeout.",
+    breaks=("SI-APP-012",),
+)
+@instead_of(application_lifecycle.execution_timeout)
+def _(
+    patch: Patch, original: Original, partition: Partition, application: Application, now: float
+) -> list[Effect]:
+    if application.placeholders_held:
+        patch.fires()
+        return []
+    return original(partition, application, now)

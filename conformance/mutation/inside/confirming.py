@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import application_lifecycle, releases, scheduler
+from sireference.core import application_lifecycle, recovery, releases, scheduler
 from sireference.core.model import (
     AllocationSubject,
     AskRelease,
@@ -239,3 +239,28 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(releases.confirmed, confirm)
     patch.instead_of(releases.release, release)
+
+
+@mutant(
+    "confirmation-of-the-recovered-answered",
+    "The confirmation for an allocation that was recovered is answered.",
+    breaks=("SI-REL-009",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        recovered.add(record.identity)
+        return original(partition, record, now)
+
+    def confirmed(
+        original: Original, partition: Any, live: Any, termination: TerminationType, now: float
+    ) -> list[Effect]:
+        effects = original(partition, live, termination, now)
+        if live.record.identity in recovered:
+            patch.fires()
+            effects.append(ReleasedAllocation(partition.rm_id, live.release(termination, "")))
+        return effects
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    patch.instead_of(releases.confirmed, confirmed)

@@ -386,3 +386,18 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
         patch.fires()
         request = replace(request, subject=replace(subject, application_id=""))
     return original(rm, request, now)
+
+
+@mutant(
+    "foreign-types-left-out-stay",
+    "A type left out of the report of a foreign allocation keeps its previous amount.",
+    breaks=("SI-FOR-002",),
+)
+@instead_of(ForeignAllocations.put)
+def _(patch: Patch, original: Callable[..., Any], held: Any, foreign: Any, node: Any) -> Any:
+    earlier = held.on(node).get(foreign.key)
+    if earlier is not None and set(earlier.resource.amounts) - set(foreign.resource.amounts):
+        patch.fires()
+        amounts = {**earlier.resource.amounts, **foreign.resource.amounts}
+        foreign = replace(foreign, resource=Resource(amounts))
+    return original(held, foreign, node)

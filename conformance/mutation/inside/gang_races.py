@@ -4,9 +4,22 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sireference.configuration.model import SortPolicy
-from sireference.core import allocations, application_lifecycle, asks, releases, withdrawal
+from sireference.core import (
+    allocations,
+    application_lifecycle,
+    applications,
+    asks,
+    releases,
+    withdrawal,
+)
 from sireference.core.gang import completion, replacement, submission, timeout
-from sireference.core.model import AllOfApplication, AskedAndHeld, Effect, ReleasedAsk
+from sireference.core.model import (
+    AllOfApplication,
+    AskedAndHeld,
+    Effect,
+    ReleasedAsk,
+    partition_name,
+)
 from sireference.core.resources import Resource
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
@@ -411,3 +424,108 @@ def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -
     if partition.replacements.resume(gone) is not None:
         patch.fires()
     return []
+
+
+@mutant(
+    "placeholder-asks-end-no-waiting",
+    "An application that is waiting goes on waiting when a placeholder is asked for.",
+    breaks=("SI-GANG-043",),
+)
+def _(patch: Patch) -> None:
+    asked: list[bool] = []  # whether the ask being added is of a placeholder
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        asked[:] = [ask.is_placeholder]
+        return original(rm, ask, now)
+
+    def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if application.state is not ApplicationState.COMPLETING or not any(asked):
+            return original(partition, application, now)
+        patch.fires()
+        return []
+
+    patch.quietly().instead_of(asks.add, add)
+    patch.instead_of(application_lifecycle.has_ask, has_ask)
+
+
+@mutant(
+    "early-real-asks-stop-the-timeout",
+    "A gang for which a real ask came early never times out.",
+    breaks=("SI-GANG-032",),
+)
+@instead_of(timeout.expire)
+def _(
+    patch: Patch, original: Original, partition: Any, application: Any, now: float
+) -> list[Effect]:
+    asks_left = application.pending.values()
+    if application.is_gathering and not all(one.ask.is_placeholder for one in asks_left):
+        patch.fires()
+        return []
+    return original(partition, application, now)
+
+
+@mutant(
+    "resumed-is-never-waiting",
+    "A gang of style soft that timed out stays Running when nothing of it is left.",
+    breaks=("SI-GANG-035",),
+)
+def _(patch: Patch) -> None:
+    resumed: set[Any] = set()
+
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        if application.state is ApplicationState.RESUMING:
+            resumed.add(application.application_id)
+        return effects
+
+    def end(original: Callable[..., Any], partition: Any, application: Any) -> Any:
+        is_running = application.state is ApplicationState.RUNNING
+        if is_running and application.application_id in resumed:
+            patch.fires()
+            return None, ""
+        return original(partition, application)
+
+    patch.quietly().instead_of(timeout.expire, expire)
+    patch.instead_of(application_lifecycle.end, end)
+
+
+@mutant(
+    "failing-application-is-not-removed",
+    "The removal of an application that is failing is ignored.",
+    breaks=("SI-APP-020",),
+)
+@instead_of(applications.remove)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    partition = rm.partitions.get(partition_name(request.partition))
+    application = partition and partition.applications.get(request.application_id)
+    if application is not None and application.state is ApplicationState.FAILING:
+        patch.fires()
+        return []
+    return original(rm, request, now)
+
+
+@mutant(
+    "grown-real-ask-passes-its-queue",
+    "A real ask that grew during its replacement is allocated beyond the quota of its queue.",
+    breaks=("SI-CFG-008",),
+)
+def _(patch: Patch) -> None:
+    updated: set[str] = set()
+
+    def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
+        updated.add(ask.key)
+        original(pending, earlier, ask)
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements.by_placeholder.get(gone)
+        if pending is None or pending.ask.key not in updated:
+            return original(partition, gone, now)
+        need = pending.ask.resource
+        if not gone.node.can_take(need) or gone.application.can_take(need):
+            return original(partition, gone, now)
+        patch.fires()
+        partition.replacements.resume(gone)
+        return allocations.make(partition, pending, gone.node, now)
+
+    patch.quietly().instead_of(PendingAsks.replace, put)
+    patch.instead_of(replacement.go_on, go_on)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sireference.codec import r2024_10
 from sireference.core import allocations, applications, asks, recovery, releases, updates
 from sireference.core.model import (
+    AskedAndHeld,
     Effect,
     NewAllocation,
     OneOfKey,
@@ -18,10 +19,12 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocations
+from sireference.core.state.pending_asks import PendingAsks
 from siwire.r2023_12 import si_pb2 as older
 
 from mutation.inside import Original, Patch
 from mutation.inside.asks import first_values_stay
+from mutation.inside.releasing import application_of, is_of_all
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -434,3 +437,108 @@ def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Any, now: float)
             patch.fires()
             received += allocations.make(partition, pending, node, now)
     return received
+
+
+@_mutant(
+    "placed-by-the-rm-as-it-was-asked-for",
+    "A pending ask that comes again with a node holds the amount it was asked for with.",
+    breaks=("SI-ASK-031",),
+)
+@instead_of(updates.place)
+def _(
+    patch: Patch,
+    original: Callable[..., Any],
+    partition: Any,
+    pending: Any,
+    record: Any,
+    *rest: Any,
+) -> Any:
+    if record.ask.resource != pending.ask.resource:
+        patch.fires()
+        record = replace(record, ask=replace(record.ask, resource=pending.ask.resource))
+    return original(partition, pending, record, *rest)
+
+
+@_mutant(
+    "nameless-release-ends-everything",
+    "A release with neither application nor key ends what all applications have.",
+    breaks=("SI-REL-028",),
+)
+@instead_of(releases.release)
+def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    partition = rm.partitions.get(partition_name(request.partition))
+    if partition is None or application_of(request) or not is_of_all(request):
+        return original(rm, request, now)
+    patch.fires()
+    return [
+        effect
+        for application_id in list(partition.applications)
+        for effect in original(rm, replace(request, subject=AskedAndHeld(application_id)), now)
+    ]
+
+
+@_mutant(
+    "key-of-a-removed-ask-is-unanswered",
+    "An ask with the key of an ask that was pending when its application was removed is ignored.",
+    breaks=("SI-ASK-001",),
+)
+def _(patch: Patch) -> None:
+    removed: set[str] = set()
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            application = partition.applications.get(request.application_id)
+            if application is not None:
+                removed.update(application.pending)
+        return original(rm, request, now)
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        if ask.key not in removed:
+            return original(rm, ask, now)
+        patch.fires()
+        return []
+
+    patch.quietly().instead_of(applications.remove, remove)
+    patch.instead_of(asks.add, add)
+
+
+@_mutant(
+    "placed-by-the-rm-and-still-replacing",
+    "A real ask that the RM places while its placeholder is released is announced there as well.",
+    breaks=("SI-ASK-031",),
+)
+def _(patch: Patch) -> None:
+    placed: dict[str, Any] = {}  # by placeholder
+
+    def place(
+        original: Original, partition: Any, pending: Any, record: Any, now: float
+    ) -> list[Effect]:
+        for placeholder, waiting in partition.replacements.by_placeholder.items():
+            if waiting is pending:
+                placed[placeholder.record.identity] = record
+        return original(partition, pending, record, now)
+
+    def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, live, *rest)
+        record = placed.pop(live.record.identity, None)
+        if record is None:
+            return effects
+        patch.fires()
+        record = replace(record, node_id=live.node.node_id)
+        return [*effects, NewAllocation(partition.rm_id, record, live.application.leaf.name)]
+
+    patch.quietly().instead_of(updates.place, place)
+    patch.instead_of(releases.confirmed, confirmed)
+
+
+@_mutant(
+    "first-tags-of-a-real-ask-stay",
+    "A real ask that comes again during its replacement keeps the tags it had.",
+    breaks=("SI-ASK-029",),
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
+    if earlier.awaiting and ask.tags != earlier.ask.tags:
+        patch.fires()
+        ask = replace(ask, tags=earlier.ask.tags)
+    original(pending, earlier, ask)

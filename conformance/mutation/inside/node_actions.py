@@ -574,3 +574,32 @@ def _(
                 patch.fires()
                 partition.asks.drop(pending, AskTrigger.WITHDRAWN)
     return original(partition, node, now)
+
+
+@mutant(
+    "duplicate-resizes-a-draining-node",
+    "A rejected duplicate of a draining node changes its capacity.",
+    breaks=("SI-NODE-003",),
+)
+@instead_of(nodes.update)
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    known = rm.node(info.node_id)
+    if known is not None and info.action in _CREATIONS and info.capacity is not None:
+        _, node = known
+        if node.state is NodeState.DRAINING:
+            patch.fires()
+            node.resize(info.capacity, node.occupied)
+    return original(rm, info, now)
+
+
+@mutant(
+    "nodes-of-other-partitions-are-used",
+    "A node of another partition that exists is added to the default one.",
+    breaks=("SI-NODE-009",),
+)
+@instead_of(nodes.create)
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    if info.partition != "default" and info.partition in rm.partitions:
+        patch.fires()
+        info = replace(info, partition="default")
+    return original(rm, info, now)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import application_lifecycle, applications, nodes, recovery
+from sireference.core import application_lifecycle, applications, nodes, recovery, updates
 from sireference.core.gang import completion
 from sireference.core.model import AllocationRecord, Effect, ReleasedAllocation
 from sireference.core.state.allocation import Allocation
@@ -165,3 +165,22 @@ def _(patch: Patch) -> None:
         return bool(allocation.record.ask.task_group) and not allocation.is_placeholder
 
     _is_silent_about(patch, nodes.decommission, chosen)
+
+
+@mutant(
+    "timeout-silent-about-the-updated",
+    "At the placeholder timeout the placeholders that were updated are not released.",
+    breaks=("SI-GANG-032",),
+    revision="2024-10",
+)
+def _(patch: Patch) -> None:
+    updated: set[str] = set()
+
+    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        updated.add(live.record.identity)
+        return original(partition, live, *rest)
+
+    patch.quietly().instead_of(updates.change, change)
+    _is_silent_about(
+        patch, application_lifecycle.withdraw, lambda one: one.record.identity in updated
+    )

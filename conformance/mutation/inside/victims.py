@@ -3,14 +3,30 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from sireference.core import allocation_end, allocations, applications, recovery, withdrawal
-from sireference.core.model import Effect
+from sireference.core import (
+    allocation_end,
+    allocations,
+    application_lifecycle,
+    applications,
+    recovery,
+    releases,
+    updates,
+    withdrawal,
+)
+from sireference.core.model import Effect, partition_name
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.state.pending_asks import PendingAsks
-from sireference.core.states import AskState, NodeState, TerminationType
+from sireference.core.states import (
+    ApplicationState,
+    ApplicationTrigger,
+    AskState,
+    NodeState,
+    TerminationType,
+)
 
 from mutation.inside import Original, Patch
+from mutation.inside.releasing import key_of
 from mutation.mutant import mutant, variant
 from mutation.patching import instead_of
 
@@ -292,3 +308,216 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
         patch.fires()
         node.reserve(resource)
     return effects
+
+
+@mutant(
+    "priorities-of-placeholders-ignored",
+    "Placeholders are preempted as if they had the priority zero.",
+    breaks=("SI-PRE-005",),
+)
+@instead_of(Candidates.victim)
+def _(
+    patch: Patch, original: Callable[..., Victim | None], candidates: Any, live: Any
+) -> Victim | None:
+    compared = candidates.comparison(live.application.leaf)
+    if not live.is_placeholder or compared is None or not live.record.ask.priority:
+        return original(candidates, live)
+    patch.fires()
+    return Victim(live, 0)
+
+
+def _replaced_a_placeholder(live: Any) -> bool:
+    return bool(live.record.ask.task_group) and not live.is_placeholder
+
+
+@mutant(
+    "replacements-cannot-opt-out",
+    "What replaced a placeholder is preempted although it opted out.",
+    breaks=("SI-PRE-003",),
+)
+@instead_of(Candidates.may_go)
+def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+    policy = live.record.ask.preemption_policy
+    if not _replaced_a_placeholder(live) or policy is None or policy.allow_preempt_self:
+        return original(candidates, live)
+    patch.fires()
+    return live.open_release is None and live.application is not candidates.application
+
+
+@mutant(
+    "priorities-of-replacements-ignored",
+    "What replaced a placeholder is preempted as if it had the priority zero.",
+    breaks=("SI-PRE-005",),
+)
+@instead_of(Candidates.victim)
+def _(
+    patch: Patch, original: Callable[..., Victim | None], candidates: Any, live: Any
+) -> Victim | None:
+    compared = candidates.comparison(live.application.leaf)
+    if not _replaced_a_placeholder(live) or compared is None or not live.record.ask.priority:
+        return original(candidates, live)
+    patch.fires()
+    return Victim(live, 0)
+
+
+@mutant(
+    "priorities-of-the-updated-ignored",
+    "Allocations that were updated are preempted as if they had the priority zero.",
+    breaks=("SI-PRE-005",),
+    revision="2024-10",
+)
+def _(patch: Patch) -> None:
+    updated: set[str] = set()
+
+    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        updated.add(live.record.identity)
+        return original(partition, live, *rest)
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        compared = candidates.comparison(live.application.leaf)
+        priority = live.record.ask.priority
+        if live.record.identity not in updated or compared is None or not priority:
+            return original(candidates, live)
+        patch.fires()
+        return Victim(live, 0)
+
+    patch.quietly().instead_of(updates.change, change)
+    patch.instead_of(Candidates.victim, victim)
+
+
+@mutant(
+    "victims-are-no-longer-active",
+    "An application whose last allocation is to be preempted is waiting before the RM confirms.",
+    breaks=("SI-APP-027",),
+)
+def _(patch: Patch) -> None:
+    moment = [0.0]
+
+    def run(original: Original, partition: Any, now: float) -> list[Effect]:
+        moment[:] = [now]
+        return original(partition, now)
+
+    def begin(
+        original: Original, partition: Any, pending: Any, chosen: Any, **named: Any
+    ) -> list[Effect]:
+        effects = original(partition, pending, chosen, **named)
+        for application in {victim.allocation.application for victim in chosen.victims}:
+            held = partition.allocations.of(application).values()
+            is_running = application.state is ApplicationState.RUNNING
+            if is_running and not application.pending and all(one.open_release for one in held):
+                patch.fires()
+                effects += application_lifecycle.move(
+                    partition,
+                    application,
+                    ApplicationTrigger.COMPLETE,
+                    moment[0],
+                    "nothing is left",
+                )
+        return effects
+
+    patch.quietly().instead_of(cycle.run, run)
+    patch.instead_of(rm_approval.begin, begin)
+
+
+@mutant(
+    "stopped-victims-leak",
+    "The quota of an allocation that the RM stops while it is preempted is never free again.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(releases.stop)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+        patch.fires()
+        live.application.quotas.book(live.record.ask.resource)
+    return original(partition, live, *rest)
+
+
+@mutant(
+    "removed-victims-wait-for-the-rm",
+    "The quota of a victim whose application is removed is not free before the RM confirms.",
+    breaks=("SI-APP-018",),
+)
+def _(patch: Patch) -> None:
+    held: dict[str, Any] = {}
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        partition = rm.partitions.get(partition_name(request.partition))
+        application = partition and partition.applications.get(request.application_id)
+        preempted = TerminationType.PREEMPTED_BY_SCHEDULER
+        for live in partition.allocations.of(application).values() if application else ():
+            if live.open_release is preempted:
+                patch.fires()
+                held[live.record.identity] = live
+                application.quotas.book(live.record.ask.resource)
+        return original(rm, request, now)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        live = held.pop(key_of(request) or "", None)
+        if live is not None:
+            live.application.quotas.unbook(live.record.ask.resource)
+        return original(rm, request, now)
+
+    patch.instead_of(applications.remove, remove)
+    patch.quietly().instead_of(releases.release, release)
+
+
+def _recovered(patch: Patch) -> set[str]:
+    """Return the identities of the allocations that were recovered, filled as they are."""
+    identities: set[str] = set()
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        identities.add(record.identity)
+        return original(partition, record, now)
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    return identities
+
+
+@mutant(
+    "recovered-with-a-higher-priority-go-last",
+    "Recovered allocations are preempted whatever their priority, those of a lower one first.",
+    breaks=("SI-PRE-005",),
+)
+def _(patch: Patch) -> None:
+    recovered = _recovered(patch)
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        compared = candidates.comparison(live.application.leaf)
+        found = original(candidates, live)
+        if found is not None or live.record.identity not in recovered or compared is None:
+            return found
+        patch.fires()
+        return Victim(live, compared.priority(live))
+
+    patch.instead_of(Candidates.victim, victim)
+
+
+@mutant(
+    "recovered-that-opted-out-go-last",
+    "Recovered allocations that opted out are preempted if there are no others.",
+    breaks=("SI-PRE-007",),
+)
+def _(patch: Patch) -> None:
+    recovered = _recovered(patch)
+
+    def opted_out(live: Any) -> bool:
+        policy = live.record.ask.preemption_policy
+        known = live.record.identity in recovered
+        return known and policy is not None and not policy.allow_preempt_self
+
+    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+        if not opted_out(live):
+            return original(candidates, live)
+        patch.fires()
+        return live.open_release is None and live.application is not candidates.application
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        found = original(candidates, live)
+        return (
+            Victim(live, candidates.comparison(live.application.leaf).most)
+            if (found is not None and opted_out(live))
+            else found
+        )
+
+    patch.instead_of(Candidates.may_go, may_go)
+    patch.instead_of(Candidates.victim, victim)

@@ -176,3 +176,14 @@ def _(response: si.AllocationResponse) -> None:
         policy = one.preemptionPolicy
         itself, others = policy.allowPreemptSelf, policy.allowPreemptOther
         policy.allowPreemptSelf, policy.allowPreemptOther = others, itself
+
+
+@_mutant(
+    "tags-without-value-left-out",
+    "An allocation does not repeat the tags of its ask that have an empty value.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        for tag in [tag for tag, value in one.allocationTags.items() if not value]:
+            del one.allocationTags[tag]

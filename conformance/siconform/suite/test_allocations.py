@@ -161,6 +161,16 @@ def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
 
 
 @requirement("SI-ALLOC-003")
+def test_an_allocation_repeats_a_tag_without_value(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    ask = rm.asks(app, tags={"t": "v", "empty": ""})
+
+    rm.repeats_tags(rm.expect(Allocated(ask)), {"t": "v", "empty": ""})
+
+
+@requirement("SI-ALLOC-003")
 def test_an_ask_that_comes_again_keeps_its_tags_and_priority(rm: ResourceManager) -> None:
     rm.has_full_node()
     app = rm.has_application()

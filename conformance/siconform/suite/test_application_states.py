@@ -212,6 +212,30 @@ def test_an_application_is_completed_once_it_waited_without_a_break(rm: Resource
     rm.expect_none(ApplicationUpdated(asking, state=COMPLETED))
 
 
+@real_clock
+@waits
+@requirement("SI-APP-003")
+def test_a_rejected_duplicate_does_not_prolong_the_wait_of_the_application(
+    rm: ResourceManager,
+) -> None:
+    time_to_wait = rm.waiting_timeout()
+    rm.has_node()
+    first, second = [rm.has_allocation(rm.has_application()) for _ in range(2)]
+    since = rm.now()
+    for allocation in (first, second):
+        rm.releases(allocation)
+    rm.waits_a_while(ApplicationUpdated(first.application, state=COMPLETED), since=since)
+
+    rm.submits_application(first.application)
+    with rm.precondition("the duplicate is rejected"):
+        rm.expect(ApplicationRejected(first.application))
+
+    rm.is_completed_when_due(second.application, seconds=time_to_wait, since=since)
+    # It began to wait before the other one.
+    completed = ApplicationUpdated(first.application, state=COMPLETED)
+    rm.expect(completed, timeout=rm.quiet_window())
+
+
 @waits
 @requirement("SI-APP-029")
 def test_applications_that_wait_at_the_same_time_are_completed(rm: ResourceManager) -> None:

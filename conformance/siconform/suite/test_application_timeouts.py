@@ -2,7 +2,7 @@
 
 from siconform.marks import registering_again_is_a_race, requirement
 from siconform.protocol.application_states import OVER
-from siconform.protocol.handles import Application
+from siconform.protocol.handles import Application, Limit
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
@@ -76,6 +76,20 @@ def test_of_applications_that_run_at_the_same_time_each_has_its_timeout(
 
     for allocation in allocations:
         ends_when_due(rm, allocation, seconds=limit, since=before)
+
+
+@requirement("SI-APP-012")
+def test_an_application_with_a_placeholder_left_is_not_kept_running_beyond_its_timeout(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(1.0)
+    before = rm.now()
+    gang = rm.has_gang(members=2, limit=Limit(limit, timeout_ms=round(1000 * limit)))
+    real, _ = rm.has_replaced(gang, rm.has_placeholders(gang))
+
+    ends_when_due(rm, real, seconds=limit, since=before)
 
 
 @requirement("SI-APP-012")

@@ -251,7 +251,7 @@ def test_a_preempted_allocation_is_reported_as_such(rm: ResourceManager) -> None
     release = rm.sees_preemption_of(
         *taken.allocations, by=rm.asks(taken.entitled, policy=MAY_PREEMPT)
     )
-    victim = next(a for a in taken.allocations if a.identity == release.identity)
+    victim = rm.victim_of(release, taken.allocations)
     rm.settles()
 
     rm.events_so_far()

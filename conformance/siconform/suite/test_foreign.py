@@ -99,6 +99,22 @@ def test_a_foreign_allocation_holds_its_last_amount_of_every_type(rm: ResourceMa
     rm.is_served(waiting, node=node)
 
 
+@requirement("SI-FOR-002")
+def test_a_type_left_out_of_the_report_of_a_foreign_allocation_is_free_again(
+    rm: ResourceManager,
+) -> None:
+    rm.has_foreign_allocations()
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app = rm.has_application()
+    foreign = rm.reports_foreign(node, resources={"memory": 1, "vcore": 1, "gpu": 2})
+    waiting = rm.asks(app, resources={"memory": 1, "vcore": 1, "gpu": 1})
+    rm.expect_none(Allocated(waiting))
+
+    rm.reports_foreign(node, key=foreign, resources={"memory": 1, "vcore": 1})
+
+    rm.is_served(waiting, node=node)
+
+
 @requirement("SI-FOR-003")
 def test_a_foreign_allocation_released_on_a_draining_node_is_gone(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)

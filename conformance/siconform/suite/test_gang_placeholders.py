@@ -1,7 +1,7 @@
 """Placeholders: allocation, accounting and their effect on the application (SI-GANG)."""
 
 from siconform.catalogue.features import Feature
-from siconform.marks import disruptive, requirement
+from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, RUNNING, WAITING
 from siconform.protocol.notifications import (
     Allocated,
@@ -329,6 +329,34 @@ def test_a_pending_placeholder_keeps_an_application_from_waiting(rm: ResourceMan
     with rm.control("with its last placeholder ask withdrawn it is waiting"):
         rm.withdraws(pending)
         rm.expect(ApplicationUpdated(gang, state=waiting))
+
+
+@waits
+@requirement("SI-GANG-043")
+def test_a_placeholder_asked_for_while_its_application_is_waiting_keeps_it_from_completing(
+    rm: ResourceManager,
+) -> None:
+    since = rm.now()
+    gang, placeholders = rm.has_complete_gang()
+    real, _ = rm.has_replaced(gang, placeholders)
+    rm.has_full_node(memory=2)
+    rm.drains(real.node)  # else the pending one would take the capacity
+    waiting_since = rm.now()
+    rm.has_released(real)
+
+    with rm.in_its_waiting_time(since=waiting_since):
+        pending = rm.asks_placeholder(gang)
+        rm.is_pending(pending)
+
+    with rm.unless_ended_before(rm.now(), gang, since):
+        rm.outlasts_waiting()
+        kept = [] if rm.rejected(pending) else [real]
+        rm.needs_some(kept, of="to keep a placeholder ask pending")
+        rm.expect_none(ApplicationUpdated(gang, state=COMPLETED))
+        rm.submits_application(gang)
+        rm.expect(ApplicationRejected(gang))  # the id of a completed one would be free
+        rm.has_node(memory=2)
+        rm.expect(Allocated(pending, placeholder=True))
 
 
 @requirement("SI-GANG-047")

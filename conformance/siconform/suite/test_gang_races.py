@@ -259,6 +259,32 @@ def test_a_real_ask_that_grew_during_its_replacement_waits_for_capacity(
     rm.is_served(grown, node=rm.registers_node(memory=6))
 
 
+@requirement("SI-CFG-008")
+def test_a_real_ask_that_grew_during_its_replacement_stays_within_the_maximum_of_its_queue(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm  # yunikorn-core loses count here
+    rm.has_registered()
+    rm.needs(Feature.QUOTAS)
+    rm.does_gang_scheduling()
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(app, memory=6)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
+    replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))
+
+    grown = rm.has_asked_again(replacement.real, memory=6)
+    rm.confirms(replacement.release)
+
+    as_it_was = rm.receive_if_any(Allocated(grown, resource=gang.member))
+    held = [] if as_it_was else [replacement.placeholder]
+    rm.needs_some(held, of="to update what is being placed")
+    rm.expect_none(Allocated(grown))
+    with rm.control("an ask that still fits is allocated"):
+        rm.withdraws(grown)
+        rm.expect(Allocated(rm.asks(app, memory=4)))
+
+
 @requirement("SI-NODE-021")
 def test_a_real_ask_does_not_take_what_others_occupied_during_its_replacement(
     rm: ResourceManager,

@@ -6,9 +6,10 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, registering_again_is_a_race, requirement
-from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING
+from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING, WAITING
 from siconform.protocol.notifications import (
     Allocated,
+    ApplicationAccepted,
     ApplicationUpdated,
     AskRejected,
     AskReleased,
@@ -127,11 +128,36 @@ def test_an_incomplete_gang_loses_its_placeholder_on_a_draining_node(
 
 @of_each_style
 @requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_a_placeholder_that_was_updated(
+    rm: ResourceManager, style: Style
+) -> None:
+    rm.has_updates_of_allocations()
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    rm.updates_allocation(partial.placeholders[0], resources={"memory": 2, "vcore": 2})
+    rm.synchronise_all()
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
+
+
+@of_each_style
+@requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_the_placeholder_of_a_complete_group(
     rm: ResourceManager, style: Style
 ) -> None:
     limit = rm.short_limit()
     partial = rm.has_gang_with_a_group_missing(style=style, limit=limit)
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
+
+
+@of_each_style
+@requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_its_placeholders_even_if_a_real_ask_came_early(
+    rm: ResourceManager, style: Style
+) -> None:
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    rm.asks_member(partial.gang)
+    rm.synchronise_all()
 
     rm.expect_expiry(partial.gang, partial.placeholders)
 
@@ -237,6 +263,23 @@ def test_a_gang_of_style_hard_fails_even_if_its_id_was_that_of_a_soft_one(
     rm.expect_none(Allocated(ask))
 
 
+@requirement("SI-APP-020")
+def test_the_id_of_an_application_that_was_removed_while_it_failed_is_free_again(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    with rm.confirming_nothing():
+        rm.has_begun_to_expire(partial)
+        rm.removes_application(partial.gang)
+        rm.synchronise_all()
+
+        rm.submits_application(partial.gang)
+
+        rm.expect(ApplicationAccepted(partial.gang))
+    rm.expect(Allocated(rm.asks(partial.gang)))
+
+
 @requirement("SI-GANG-035")
 def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
     rm: ResourceManager,
@@ -252,6 +295,24 @@ def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
         ApplicationUpdated(partial.gang, state=FAILURE),
         Released(application=partial.gang, termination=Termination.PLACEHOLDER_REPLACED),
     )
+
+
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_that_timed_out_comes_to_wait_like_an_ordinary_application(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.synchronise_all()  # no longer: an empty application soon ends
+    with rm.precondition("it goes on"):
+        real = rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
+    ordinary = rm.has_waiting_application()
+    rm.passes_over(ApplicationUpdated(partial.gang))
+
+    rm.has_released(real)
+
+    like = ApplicationUpdated(ordinary, state=WAITING)
+    rm.expect_where_reported(ApplicationUpdated(partial.gang, state=WAITING), like=like)
 
 
 @requirement("SI-GANG-035")

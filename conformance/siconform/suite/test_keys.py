@@ -82,6 +82,22 @@ def test_the_key_of_an_allocation_that_ended_with_its_application_serves_again_o
     rm.records("an ask with the key of an allocation of a removed application", received)
 
 
+@requirement("SI-ASK-001")
+def test_the_key_of_an_ask_that_ended_with_its_application_serves_again_or_is_rejected(
+    rm: ResourceManager,
+) -> None:
+    held = rm.has_full_node()
+    removed = rm.has_application()
+    pending = rm.has_pending_ask(removed, memory=10)
+    rm.has_removed(removed)
+    rm.releases(held)
+    app = rm.has_application(removed)
+
+    again = rm.asks(app, key=pending, memory=10)
+
+    rm.expect_one_of(Allocated(again), AskRejected(again))
+
+
 @requirement("SI-ALLOC-008")
 def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
@@ -212,6 +228,26 @@ def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: Resour
     rm.expect(Allocated(real, node=node))
 
 
+@requirement("SI-ASK-029")
+def test_a_real_ask_that_comes_again_during_its_replacement_has_its_last_tags(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=2)
+    rm.has_node(memory=2)
+    placeholders = rm.has_placeholders(gang)
+    with rm.confirming_nothing():
+        real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, tags={"said": "first"})
+        with rm.precondition("a real ask replaces a placeholder"):
+            replacement = rm.expect_replacement(real, placeholders)
+
+        rm.has_asked_again(real, tags={"said": "last"})
+    rm.confirms(replacement.release)
+
+    # Whether an allocation repeats them at all is tested elsewhere (SI-ALLOC-003).
+    rm.expect_none_of(rm.expect(Allocated(real)), Allocated(tags={"said": "first"}))
+
+
 @requirement("SI-ASK-030")
 @pytest.mark.parametrize("amount", [0, -1], ids=["zero", "negative"])
 def test_a_pending_ask_stays_as_it_was_when_another_amount_is_refused(
@@ -336,6 +372,22 @@ def test_a_pending_ask_that_comes_again_with_a_node_goes_to_no_other(
 
 
 @requirement("SI-ASK-031")
+def test_a_pending_ask_that_comes_again_with_a_node_holds_the_amount_it_comes_with(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, memory=20)
+
+    rm.places(ask, node, memory=4)
+
+    beyond = rm.asks(app, memory=7)
+    rm.expect_none(Allocated(beyond))
+    rm.withdraws(beyond)
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
+
+
+@requirement("SI-ASK-031")
 def test_a_pending_placeholder_that_comes_again_with_a_node_is_a_placeholder(
     rm: ResourceManager,
 ) -> None:
@@ -351,6 +403,24 @@ def test_a_pending_placeholder_that_comes_again_with_a_node_is_a_placeholder(
     real = rm.asks_member(gang)
     rm.expect(replaced(placeholder))
     rm.expect(Allocated(real, node=node))
+
+
+@requirement("SI-ASK-031")
+def test_a_real_ask_that_the_rm_placed_during_its_replacement_goes_to_no_other_node(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=2)
+    node = rm.has_node(memory=2)
+    replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))
+    other = rm.has_node(memory=2)
+
+    placed = rm.places(replacement.real, other, memory=2)
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(replacement.real, node=AnotherThan(other)))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=2), node=node))
+    rm.still_holds(placed)
 
 
 @requirement("SI-ASK-011")
@@ -452,6 +522,20 @@ def test_a_key_under_another_application_or_none_ends_nothing(rm: ResourceManage
     rm.expect(its_end)
     rm.expect_none(its_end)
     rm.still_holds(other)
+
+
+@requirement("SI-REL-028")
+def test_a_release_with_neither_application_nor_key_ends_nothing(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=6)
+    waiting = rm.has_waiting_ask(app, memory=6)
+
+    rm.releases_all("")
+
+    rm.expect_none(Released(identity=allocation.identity), Released(application=app, identity=""))
+    rm.is_not_served(waiting)
+    rm.still_holds(allocation)
 
 
 @requirement("SI-REC-025")

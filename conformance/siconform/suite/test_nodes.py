@@ -72,6 +72,25 @@ def test_a_rejected_duplicate_changes_neither_capacity_nor_allocations(
 
 
 @requirement("SI-NODE-003")
+def test_a_rejected_duplicate_does_not_change_the_capacity_of_a_draining_node(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.drains(node)
+    rm.synchronise_all()
+
+    rm.registers_node(node, memory=20)
+    rm.expect(NodeRejected(node))
+
+    rm.undrains(node)
+    with rm.control("the node can be undrained"):
+        rm.expect(Allocated(rm.asks(app, memory=7), node=node))
+    beyond = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(beyond))
+
+
+@requirement("SI-NODE-003")
 def test_existing_allocations_of_a_rejected_duplicate_are_not_taken_over(
     rm: ResourceManager,
 ) -> None:

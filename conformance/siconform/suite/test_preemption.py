@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.marks import real_clock, requirement
-from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
 from siconform.protocol.queue_configurations import queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import TASK_GROUP
@@ -54,6 +54,25 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
     rm.expect(Allocated(ask))
 
 
+@requirement("SI-APP-018")
+def test_an_application_removed_while_it_is_preempted_frees_its_capacity_unconfirmed(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    allocations = [rm.has_allocation(rm.has_application(queue=TAKING_QUEUE)) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    with rm.confirming_nothing():
+        ask = rm.claims(entitled)
+        release = rm.sees_preemption_of(*allocations, by=ask)
+        victim = rm.victim_of(release, allocations)
+        rm.spares_others(release, allocations)
+
+        rm.removes_application(victim.application)
+
+        rm.expect(Allocated(ask))
+
+
 @requirement("SI-REL-003")
 def test_a_release_without_identity_ends_what_is_being_preempted_as_well(
     rm: ResourceManager,
@@ -93,6 +112,18 @@ def test_the_capacity_of_a_victim_is_free_if_the_application_of_the_preempting_a
     rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
 
 
+@requirement("SI-ALLOC-010")
+def test_the_capacity_of_a_victim_that_the_rm_stopped_is_free(rm: ResourceManager) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.preempting(taken) as (ask, release):
+        rm.withdraws(ask)
+        rm.releases(rm.victim_of(release, taken.allocations))
+        rm.confirms_everything()
+
+    rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
+
+
 @requirement("SI-PRE-002")
 def test_a_preempting_ask_that_is_sent_again_is_allocated_after_the_confirmations(
     rm: ResourceManager,
@@ -125,10 +156,9 @@ def test_what_was_preempted_is_not_allocated_again_unrequested(rm: ResourceManag
     taken = rm.has_taken_node()
     ask = rm.claims(taken.entitled)
     release = rm.sees_preemption_of(*taken.allocations, by=ask)
-    with rm.precondition("the preempting ask is allocated in place of one of them"):
-        rm.names_one_of(release, taken.allocations)
+    victim = rm.victim_of(release, taken.allocations)
+    with rm.precondition("the preempting ask is allocated in place of it"):
         allocation = rm.expect(Allocated(ask))
-    victim = next(one for one in taken.allocations if one.identity == release.identity)
 
     rm.has_released(allocation)
 
@@ -185,6 +215,40 @@ def test_a_placeholder_that_opted_out_is_not_preempted(rm: ResourceManager) -> N
     preempts_only(rm, victim, spared)
 
 
+def has_real_members(
+    rm: ResourceManager,
+    count: int,
+    *,
+    policy: PreemptionPolicy = MAY_NOT_PREEMPT,
+    priority: int = 0,
+) -> list[Allocated]:
+    """Given: so many real allocations in ``TAKING_QUEUE``, each in place of a placeholder."""
+    gang = rm.has_gang(members=count, memory=1, queue=TAKING_QUEUE)
+    rm.has_placeholders(gang)
+    asks = [
+        rm.asks(
+            gang,
+            resources=gang.member,
+            task_group=TASK_GROUP,
+            policy=policy,
+            priority=priority,
+        )
+        for _ in range(count)
+    ]
+    with rm.precondition("real asks replace the placeholders"):
+        return [rm.expect(Allocated(ask, placeholder=False)) for ask in asks]
+
+
+@requirement("SI-PRE-003")
+def test_what_replaced_a_placeholder_and_opted_out_is_not_preempted(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    victim = rm.has_allocation(rm.has_application(queue=TAKING_QUEUE), policy=MAY_NOT_PREEMPT)
+    spared = has_real_members(rm, 9, policy=OPTED_OUT)
+
+    preempts_only(rm, victim, spared)
+
+
 @requirement("SI-PRE-004")
 def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     taken = rm.has_taken_node()
@@ -221,6 +285,75 @@ def test_victims_do_not_have_a_higher_priority_than_the_ask(
     rm.sees_no_preemption_of(*higher)
 
 
+@requirement("SI-PRE-005")
+def test_a_placeholder_of_a_higher_priority_is_not_preempted(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    lower = rm.has_allocation(taker, priority=CLAIM - 5)
+    gang = rm.has_gang(members=8, memory=1, queue=TAKING_QUEUE)
+    asks = [
+        rm.asks(
+            gang,
+            resources=gang.member,
+            task_group=TASK_GROUP,
+            placeholder=True,
+            priority=CLAIM + 5,
+        )
+        for _ in range(8)
+    ]
+    with rm.precondition("the placeholders of a gang are allocated"):
+        higher = [rm.expect(Allocated(ask, placeholder=True)) for ask in asks]
+    higher.append(rm.has_allocation(gang, priority=CLAIM + 5))  # keeps the gang from waiting
+
+    preempts_only(rm, lower, higher)
+
+
+@requirement("SI-PRE-005")
+def test_what_replaced_a_placeholder_of_a_higher_priority_is_not_preempted(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    lower = rm.has_allocation(rm.has_application(queue=TAKING_QUEUE), priority=CLAIM - 5)
+    higher = has_real_members(rm, 9, priority=CLAIM + 5)
+
+    preempts_only(rm, lower, higher)
+
+
+@requirement("SI-PRE-005")
+def test_an_updated_victim_does_not_have_a_higher_priority_than_the_ask(
+    rm: ResourceManager,
+) -> None:
+    rm.has_updates_of_allocations()
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    lower = rm.has_allocation(taker, priority=CLAIM - 5)
+    higher = [rm.has_allocation(taker, priority=CLAIM + 5) for _ in range(9)]
+    for allocation in higher:
+        rm.updates_allocation(allocation, resources={"memory": 1, "vcore": 2})
+
+    preempts_only(rm, lower, higher)
+
+
+@requirement("SI-APP-027")
+def test_an_allocation_being_preempted_keeps_its_application_from_waiting(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    allocations = [rm.has_allocation(rm.has_application(queue=TAKING_QUEUE)) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    with rm.confirming_nothing():
+        release = rm.sees_preemption_of(*allocations, by=rm.claims(entitled))
+        victim = rm.victim_of(release, allocations)
+        rm.is_not_seen_waiting(victim.application)
+
+        rm.confirms_everything()
+    with rm.control("with its allocation gone it is waiting"):
+        rm.comes_to_wait(victim.application)
+
+
 @requirement("SI-PRE-006")
 def test_asks_without_a_preemption_policy_share_one_default(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
@@ -244,13 +377,8 @@ def test_the_policy_of_a_recovered_allocation_is_honoured(rm: ResourceManager) -
     spared = [rm.remembers_allocation(taker, node, policy=OPTED_OUT) for _ in range(9)]
     victim = rm.remembers_allocation(taker, node, policy=MAY_NOT_PREEMPT)
     rm.has_recovered_node(node, *spared[:5], victim, *spared[5:])
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    ask = rm.claims(entitled)
-    release = rm.sees_preemption_of(*spared, victim, by=ask)
-
-    rm.agrees(release, Released(identity=victim.identity))
-    rm.sees_no_preemption_of(*spared)
+    preempts_only(rm, victim, spared)
 
 
 @requirement("SI-PRE-002", "SI-PRE-008")
@@ -337,8 +465,10 @@ def test_a_recovered_victim_does_not_have_a_higher_priority_than_the_ask(
 
     ask = rm.claims(entitled, priority=5)
     release = rm.sees_preemption_of(*higher, lower, by=ask)
-
     rm.agrees(release, Released(identity=lower.identity))
+    rm.expect(Allocated(ask))
+
+    rm.claims(entitled, priority=5)
     rm.sees_no_preemption_of(*higher)
 
 
@@ -388,7 +518,7 @@ def test_an_update_of_a_victim_does_not_end_it(rm: ResourceManager) -> None:
     taken = rm.has_taken_node()
 
     with rm.preempting(taken) as (ask, release):
-        [victim] = [one for one in taken.allocations if one.identity == release.identity]
+        victim = rm.victim_of(release, taken.allocations)
         rm.has_updated(victim, resources={"memory": 1, "vcore": 2})
         rm.expect_nothing_allocated(Allocated(ask))
 

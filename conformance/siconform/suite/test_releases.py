@@ -253,6 +253,27 @@ def test_a_confirmation_by_the_rm_is_not_answered(rm: ResourceManager) -> None:
     rm.expect_at_most(before + under_way, ended)
 
 
+@requirement("SI-REL-009")
+def test_the_confirmation_of_a_recovered_placeholder_is_not_answered(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    gang, node = rm.has_gang(memory=10), rm.new_name("node")
+    placeholder = rm.remembers_placeholder(gang, node)
+    rm.has_recovered_node(node, placeholder)
+    with rm.confirming_nothing():
+        replacement = rm.has_open_replacement(gang, [placeholder])
+    ended = Released(identity=placeholder.identity)
+    rm.settles()
+    before = len(rm.observe(ended))
+
+    rm.confirms(replacement.release)
+
+    with rm.precondition("the confirmation was processed"):
+        rm.expect(Allocated(replacement.real))
+    rm.settles()
+    under_way = 1 if before > 1 else 0  # if releases are repeated until confirmed
+    rm.expect_at_most(before + under_way, ended)
+
+
 @requirement("SI-REL-011")
 def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

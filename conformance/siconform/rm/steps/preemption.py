@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from siconform.expecting.checks import needs_some
+from siconform.expecting.checks import needs_some, precondition
 from siconform.expecting.endpoint import Endpoint
 from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.protocol.handles import Application, Ask, Node
@@ -110,6 +110,12 @@ class PreemptionSteps(BasicSteps):
                 expected=f"the identity of one of {len(allocations)} allocations",
                 happened=str(release),
             )
+
+    def victim_of(self, release: Released, allocations: Sequence[Allocated]) -> Allocated:
+        """Given: the release names one of these allocations; return that one."""
+        with precondition("the release names one of the allocations"):
+            self.names_one_of(release, allocations)
+        return next(one for one in allocations if one.identity == release.identity)
 
     def may_see_preemption_for(self, *asks: Ask) -> bool:
         """Return whether these asks, which do not fit, are allocated: all of them or none."""
