@@ -224,19 +224,19 @@ def has_real_members(
 ) -> list[Allocated]:
     """Given: so many real allocations in ``TAKING_QUEUE``, each in place of a placeholder."""
     gang = rm.has_gang(members=count, memory=1, queue=TAKING_QUEUE)
-    rm.has_placeholders(gang)
-    asks = [
-        rm.asks(
-            gang,
-            resources=gang.member,
-            task_group=TASK_GROUP,
-            policy=policy,
-            priority=priority,
-        )
-        for _ in range(count)
-    ]
+    placeholders, members = rm.has_placeholders(gang), []
     with rm.precondition("real asks replace the placeholders"):
-        return [rm.expect(Allocated(ask, placeholder=False)) for ask in asks]
+        for _ in range(count):  # one by one, because each replacement may take its time
+            ask = rm.asks(
+                gang,
+                resources=gang.member,
+                task_group=TASK_GROUP,
+                policy=policy,
+                priority=priority,
+            )
+            rm.expect_replacement(ask, placeholders)
+            members.append(rm.expect(Allocated(ask, placeholder=False)))
+    return members
 
 
 @requirement("SI-PRE-003")
