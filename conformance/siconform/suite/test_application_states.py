@@ -212,7 +212,6 @@ def test_an_application_is_completed_once_it_waited_without_a_break(rm: Resource
     rm.expect_none(ApplicationUpdated(asking, state=COMPLETED))
 
 
-@real_clock
 @waits
 @requirement("SI-APP-003")
 def test_a_rejected_duplicate_does_not_prolong_the_wait_of_the_application(
