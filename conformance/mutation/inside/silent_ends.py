@@ -3,17 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import application_lifecycle, applications, nodes, recovery, updates
+from sireference.core import application_lifecycle, applications, nodes
 from sireference.core.gang import completion
-from sireference.core.model import AllocationRecord, Effect, ReleasedAllocation
+from sireference.core.model import Effect, ReleasedAllocation
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, NodeState
 
 from mutation.inside import Original, Patch
+from mutation.inside.tracking import Chosen, recovered, updated
 from mutation.mutant import mutant
-
-_Chosen = Callable[[Allocation], bool]
 
 
 def _is_on_draining_node(allocation: Allocation) -> bool:
@@ -24,21 +23,7 @@ def _is_placeholder(allocation: Allocation) -> bool:
     return allocation.is_placeholder
 
 
-def _recovered(patch: Patch) -> _Chosen:
-    """Return a function that tells whether an allocation was recovered."""
-    identities: set[str] = set()
-
-    def recover(
-        original: Original, partition: Partition, record: AllocationRecord, now: float
-    ) -> list[Effect]:
-        identities.add(record.identity)
-        return original(partition, record, now)
-
-    patch.instead_of(recovery.recover, recover)
-    return lambda allocation: allocation.record.identity in identities
-
-
-def _is_silent_about(patch: Patch, function: Callable[..., Any], chosen: _Chosen) -> None:
+def _is_silent_about(patch: Patch, function: Callable[..., Any], chosen: Chosen) -> None:
     """Leave the releases of these allocations out of the effects of a function."""
 
     def silent(original: Original, place: Any, *rest: Any) -> list[Effect]:
@@ -75,10 +60,12 @@ def _(patch: Patch) -> None:
     breaks=("SI-REC-020",),
 )
 def _(patch: Patch) -> None:
-    recovered = _recovered(patch)
+    was_recovered = recovered(patch)
 
     def chosen(allocation: Allocation) -> bool:
-        return allocation.application.state is ApplicationState.RESUMING and recovered(allocation)
+        return allocation.application.state is ApplicationState.RESUMING and was_recovered(
+            allocation
+        )
 
     _is_silent_about(patch, application_lifecycle.withdraw, chosen)
 
@@ -116,7 +103,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-GANG-044",),
 )
 def _(patch: Patch) -> None:
-    _is_silent_about(patch, completion.clear_up, _recovered(patch))
+    _is_silent_about(patch, completion.clear_up, recovered(patch))
 
 
 @mutant(
@@ -134,7 +121,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-APP-035",),
 )
 def _(patch: Patch) -> None:
-    _is_silent_about(patch, applications.remove, _recovered(patch))
+    _is_silent_about(patch, applications.remove, recovered(patch))
 
 
 @mutant(
@@ -152,7 +139,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-NODE-032",),
 )
 def _(patch: Patch) -> None:
-    _is_silent_about(patch, nodes.decommission, _recovered(patch))
+    _is_silent_about(patch, nodes.decommission, recovered(patch))
 
 
 @mutant(
@@ -174,13 +161,4 @@ def _(patch: Patch) -> None:
     revision="2024-10",
 )
 def _(patch: Patch) -> None:
-    updated: set[str] = set()
-
-    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        updated.add(live.record.identity)
-        return original(partition, live, *rest)
-
-    patch.quietly().instead_of(updates.change, change)
-    _is_silent_about(
-        patch, application_lifecycle.withdraw, lambda one: one.record.identity in updated
-    )
+    _is_silent_about(patch, application_lifecycle.withdraw, updated(patch))

@@ -8,9 +8,7 @@ from sireference.core import (
     allocations,
     application_lifecycle,
     applications,
-    recovery,
     releases,
-    updates,
     withdrawal,
 )
 from sireference.core.model import Effect, partition_name
@@ -27,6 +25,7 @@ from sireference.core.states import (
 
 from mutation.inside import Original, Patch
 from mutation.inside.releasing import key_of
+from mutation.inside.tracking import Chosen, recovered, updated
 from mutation.mutant import mutant, variant
 from mutation.patching import instead_of
 
@@ -237,28 +236,26 @@ def _(patch: Patch) -> None:
     _serves_nevertheless(patch, lambda pending, node: not pending.ask.resource.fits(node.free))
 
 
+def _has_priority_zero(patch: Patch, is_one: Chosen) -> None:
+    """Choose these allocations as victims as if their priority were zero."""
+
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
+        compared = candidates.comparison(live.application.leaf)
+        if not is_one(live) or compared is None or not live.record.ask.priority:
+            return original(candidates, live)
+        patch.fires()
+        return Victim(live, 0)
+
+    patch.instead_of(Candidates.victim, victim)
+
+
 @mutant(
     "recovered-priorities-ignored",
     "Recovered allocations are preempted as if they had the priority zero.",
     breaks=("SI-PRE-005",),
 )
 def _(patch: Patch) -> None:
-    recovered: set[str] = set()
-
-    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
-        recovered.add(record.identity)
-        return original(partition, record, now)
-
-    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
-        compared = candidates.comparison(live.application.leaf)
-        priority = live.record.ask.priority
-        if live.record.identity not in recovered or compared is None or not priority:
-            return original(candidates, live)
-        patch.fires()
-        return Victim(live, 0)
-
-    patch.quietly().instead_of(recovery.recover, recover)
-    patch.instead_of(Candidates.victim, victim)
+    _has_priority_zero(patch, recovered(patch))
 
 
 @mutant(
@@ -315,15 +312,8 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
     "Placeholders are preempted as if they had the priority zero.",
     breaks=("SI-PRE-005",),
 )
-@instead_of(Candidates.victim)
-def _(
-    patch: Patch, original: Callable[..., Victim | None], candidates: Any, live: Any
-) -> Victim | None:
-    compared = candidates.comparison(live.application.leaf)
-    if not live.is_placeholder or compared is None or not live.record.ask.priority:
-        return original(candidates, live)
-    patch.fires()
-    return Victim(live, 0)
+def _(patch: Patch) -> None:
+    _has_priority_zero(patch, lambda live: live.is_placeholder)
 
 
 def _replaced_a_placeholder(live: Any) -> bool:
@@ -349,15 +339,8 @@ def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -
     "What replaced a placeholder is preempted as if it had the priority zero.",
     breaks=("SI-PRE-005",),
 )
-@instead_of(Candidates.victim)
-def _(
-    patch: Patch, original: Callable[..., Victim | None], candidates: Any, live: Any
-) -> Victim | None:
-    compared = candidates.comparison(live.application.leaf)
-    if not _replaced_a_placeholder(live) or compared is None or not live.record.ask.priority:
-        return original(candidates, live)
-    patch.fires()
-    return Victim(live, 0)
+def _(patch: Patch) -> None:
+    _has_priority_zero(patch, _replaced_a_placeholder)
 
 
 @mutant(
@@ -367,22 +350,7 @@ def _(
     revision="2024-10",
 )
 def _(patch: Patch) -> None:
-    updated: set[str] = set()
-
-    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        updated.add(live.record.identity)
-        return original(partition, live, *rest)
-
-    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
-        compared = candidates.comparison(live.application.leaf)
-        priority = live.record.ask.priority
-        if live.record.identity not in updated or compared is None or not priority:
-            return original(candidates, live)
-        patch.fires()
-        return Victim(live, 0)
-
-    patch.quietly().instead_of(updates.change, change)
-    patch.instead_of(Candidates.victim, victim)
+    _has_priority_zero(patch, updated(patch))
 
 
 @mutant(
@@ -461,30 +429,18 @@ def _(patch: Patch) -> None:
     patch.quietly().instead_of(releases.release, release)
 
 
-def _recovered(patch: Patch) -> set[str]:
-    """Return the identities of the allocations that were recovered, filled as they are."""
-    identities: set[str] = set()
-
-    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
-        identities.add(record.identity)
-        return original(partition, record, now)
-
-    patch.quietly().instead_of(recovery.recover, recover)
-    return identities
-
-
 @mutant(
     "recovered-with-a-higher-priority-go-last",
     "Recovered allocations are preempted whatever their priority, those of a lower one first.",
     breaks=("SI-PRE-005",),
 )
 def _(patch: Patch) -> None:
-    recovered = _recovered(patch)
+    was_recovered = recovered(patch)
 
     def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
         compared = candidates.comparison(live.application.leaf)
         found = original(candidates, live)
-        if found is not None or live.record.identity not in recovered or compared is None:
+        if found is not None or not was_recovered(live) or compared is None:
             return found
         patch.fires()
         return Victim(live, compared.priority(live))
@@ -498,12 +454,11 @@ def _(patch: Patch) -> None:
     breaks=("SI-PRE-007",),
 )
 def _(patch: Patch) -> None:
-    recovered = _recovered(patch)
+    was_recovered = recovered(patch)
 
     def opted_out(live: Any) -> bool:
         policy = live.record.ask.preemption_policy
-        known = live.record.identity in recovered
-        return known and policy is not None and not policy.allow_preempt_self
+        return was_recovered(live) and policy is not None and not policy.allow_preempt_self
 
     def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
         if not opted_out(live):
