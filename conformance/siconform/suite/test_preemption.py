@@ -58,15 +58,11 @@ def test_the_preempting_ask_is_allocated_if_the_application_of_its_victim_goes(
 def test_an_application_removed_while_it_is_preempted_frees_its_capacity_unconfirmed(
     rm: ResourceManager,
 ) -> None:
-    rm.has_node(memory=10)
-    allocations = [rm.has_allocation(rm.has_application(queue=TAKING_QUEUE)) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node(apart=True)
 
-    with rm.confirming_nothing():
-        ask = rm.claims(entitled)
-        release = rm.sees_preemption_of(*allocations, by=ask)
-        victim = rm.victim_of(release, allocations)
-        rm.spares_others(release, allocations)
+    with rm.preempting(taken) as (ask, release):
+        victim = rm.victim_of(release, taken.allocations)
+        rm.spares_others(release, taken.allocations)
 
         rm.removes_application(victim.application)
 
@@ -340,13 +336,10 @@ def test_an_updated_victim_does_not_have_a_higher_priority_than_the_ask(
 def test_an_allocation_being_preempted_keeps_its_application_from_waiting(
     rm: ResourceManager,
 ) -> None:
-    rm.has_node(memory=10)
-    allocations = [rm.has_allocation(rm.has_application(queue=TAKING_QUEUE)) for _ in range(10)]
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    taken = rm.has_taken_node(apart=True)
 
-    with rm.confirming_nothing():
-        release = rm.sees_preemption_of(*allocations, by=rm.claims(entitled))
-        victim = rm.victim_of(release, allocations)
+    with rm.preempting(taken) as (_, release):
+        victim = rm.victim_of(release, taken.allocations)
         rm.is_not_seen_waiting(victim.application)
 
         rm.confirms_everything()

@@ -49,12 +49,15 @@ class PreemptionSteps(BasicSteps):
         super().__init__(endpoint)
         self._preemption_took: float | None = None
 
-    def has_taken_node(self) -> Taken:
-        """Given: ten allocations that fill a node, half of them beyond what their queue is due."""
+    def has_taken_node(self, *, apart: bool = False) -> Taken:
+        """Given: ten allocations that fill a node, half of them beyond what their queue is due.
+
+        They belong to one application, or ``apart`` each to another; the taker has the first one.
+        """
         node = self.has_node(memory=10)
-        taker = self.has_application(queue=TAKING_QUEUE)
-        allocations = [self.has_allocation(taker) for _ in range(10)]
-        return Taken(node, taker, allocations, self.has_application(queue=ENTITLED_QUEUE))
+        takers = [self.has_application(queue=TAKING_QUEUE) for _ in range(10 if apart else 1)]
+        allocations = [self.has_allocation(takers[number % len(takers)]) for number in range(10)]
+        return Taken(node, takers[0], allocations, self.has_application(queue=ENTITLED_QUEUE))
 
     def claims(
         self,
