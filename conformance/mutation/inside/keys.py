@@ -400,24 +400,28 @@ def _(
     return []
 
 
+def _places(patch: Patch, changed: Callable[[Any, Any], Any]) -> None:
+    """Change an ask that comes again with a node; ``changed`` takes the pending one and this."""
+
+    def place(
+        original: Callable[..., Any], partition: Any, pending: Any, record: Any, *rest: Any
+    ) -> Any:
+        ask = changed(pending.ask, record.ask)
+        if ask != record.ask:
+            patch.fires()
+            record = replace(record, ask=ask)
+        return original(partition, pending, record, *rest)
+
+    patch.instead_of(updates.place, place)
+
+
 @_mutant(
     "placeholder-placed-by-the-rm-is-real",
     "A pending placeholder that comes again with a node is a regular allocation.",
     breaks=("SI-ASK-031",),
 )
-@instead_of(updates.place)
-def _(
-    patch: Patch,
-    original: Callable[..., Any],
-    partition: Any,
-    pending: Any,
-    record: Any,
-    *rest: Any,
-) -> Any:
-    if record.ask.is_placeholder:
-        patch.fires()
-        record = replace(record, ask=replace(record.ask, placeholder=False))
-    return original(partition, pending, record, *rest)
+def _(patch: Patch) -> None:
+    _places(patch, lambda _, ask: replace(ask, placeholder=False))
 
 
 @_mutant(
@@ -444,19 +448,8 @@ def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Any, now: float)
     "A pending ask that comes again with a node holds the amount it was asked for with.",
     breaks=("SI-ASK-031",),
 )
-@instead_of(updates.place)
-def _(
-    patch: Patch,
-    original: Callable[..., Any],
-    partition: Any,
-    pending: Any,
-    record: Any,
-    *rest: Any,
-) -> Any:
-    if record.ask.resource != pending.ask.resource:
-        patch.fires()
-        record = replace(record, ask=replace(record.ask, resource=pending.ask.resource))
-    return original(partition, pending, record, *rest)
+def _(patch: Patch) -> None:
+    _places(patch, lambda pending, ask: replace(ask, resource=pending.resource))
 
 
 @_mutant(

@@ -299,12 +299,12 @@ def _(patch: Patch) -> None:
     _keeps_the_first(patch, UpdateAllocations, "releases", lambda _: None)
 
 
-def _is_done_once(patch: Patch, action: NodeAction) -> None:
-    """Ignore this action on a node from the second time on."""
+def _is_done_once(patch: Patch, is_counted: Callable[[Any, Any], bool]) -> None:
+    """Ignore such a request for a node from the second time on; it takes node and request."""
     done: set[Any] = set()
 
     def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
-        if info.action is action:
+        if is_counted(node, info):
             if node in done:
                 patch.fires()
                 return []
@@ -314,13 +314,23 @@ def _is_done_once(patch: Patch, action: NodeAction) -> None:
     patch.instead_of(nodes.change, change)
 
 
+def _resizes(patch: Patch, is_counted: Callable[[Any, Any], bool]) -> None:
+    """Ignore such a change of a node's capacity, given before and after, from the second on."""
+
+    def counted(node: Any, info: Any) -> bool:
+        is_update = info.action is NodeAction.UPDATE and info.capacity is not None
+        return is_update and is_counted(node.capacity, info.capacity)
+
+    _is_done_once(patch, counted)
+
+
 @mutant(
     "drained-once",
     "Only the first drain of a node has an effect.",
     breaks=("SI-NODE-026",),
 )
 def _(patch: Patch) -> None:
-    _is_done_once(patch, NodeAction.DRAIN_NODE)
+    _is_done_once(patch, lambda _, info: info.action is NodeAction.DRAIN_NODE)
 
 
 @mutant(
@@ -329,7 +339,34 @@ def _(patch: Patch) -> None:
     breaks=("SI-NODE-028",),
 )
 def _(patch: Patch) -> None:
-    _is_done_once(patch, NodeAction.DRAIN_TO_SCHEDULABLE)
+    _is_done_once(patch, lambda _, info: info.action is NodeAction.DRAIN_TO_SCHEDULABLE)
+
+
+@mutant(
+    "grows-only-once",
+    "An update to more capacity is ignored on a node that has grown before.",
+    breaks=("SI-NODE-017",),
+)
+def _(patch: Patch) -> None:
+    _resizes(patch, lambda before, after: not after.fits(before))
+
+
+@mutant(
+    "shrinks-only-once",
+    "An update to less capacity is ignored on a node that has shrunk before.",
+    breaks=("SI-NODE-018",),
+)
+def _(patch: Patch) -> None:
+    _resizes(patch, lambda before, after: not before.fits(after))
+
+
+@mutant(
+    "resized-only-once",
+    "Every update of a node's capacity after the first is ignored.",
+    breaks=("SI-NODE-017", "SI-NODE-018"),
+)
+def _(patch: Patch) -> None:
+    _resizes(patch, lambda before, after: bool(before != after))
 
 
 def _with_priority(entry: Any, priority: int) -> Any:

@@ -496,49 +496,6 @@ def _(patch: Patch, original: Original, partition: Any, node: Any, *rest: Any) -
     return original(partition, node, info, now)
 
 
-def _only_once(patch: Patch, is_counted: Callable[[Resource, Resource], bool]) -> None:
-    """Ignore such a change of a node's capacity if there was one before."""
-    changed: set[Any] = set()
-
-    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
-        is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
-        if is_resized and is_counted(node.capacity, info.capacity):
-            if node in changed:
-                patch.fires()
-                return []
-            changed.add(node)
-        return original(partition, node, info, now)
-
-    patch.instead_of(nodes.change, change)
-
-
-@mutant(
-    "grows-only-once",
-    "An update to more capacity is ignored on a node that has grown before.",
-    breaks=("SI-NODE-017",),
-)
-def _(patch: Patch) -> None:
-    _only_once(patch, lambda before, after: not after.fits(before))
-
-
-@mutant(
-    "shrinks-only-once",
-    "An update to less capacity is ignored on a node that has shrunk before.",
-    breaks=("SI-NODE-018",),
-)
-def _(patch: Patch) -> None:
-    _only_once(patch, lambda before, after: not before.fits(after))
-
-
-@mutant(
-    "resized-only-once",
-    "Every update of a node's capacity after the first is ignored.",
-    breaks=("SI-NODE-017", "SI-NODE-018"),
-)
-def _(patch: Patch) -> None:
-    _only_once(patch, lambda before, after: bool(before != after))
-
-
 @mutant(
     "drains-add-up",
     "A node that was drained twice is draining until it was undrained twice.",
