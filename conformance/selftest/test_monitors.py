@@ -1,6 +1,7 @@
 """Each monitor reports violations, passes good histories, and checks its precondition."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import pytest
@@ -33,7 +34,14 @@ from siconform.catalogue import catalogue
 from siconform.catalogue.features import Feature
 from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.monitors import MONITORS, MonitorResult
-from siconform.protocol.notifications import AllocationRejected, AskRejected, Fact, NodeRejected
+from siconform.protocol.notifications import (
+    AllocationRejected,
+    AskRejected,
+    Fact,
+    NodeRejected,
+    StreamEnded,
+    UpdateKind,
+)
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.recording.history import Exchange, History
 from siwire import find_revision
@@ -186,6 +194,49 @@ def test_release_from_earlier_registration_is_allowed(
 
     assert found.held == 1
     assert found.violation is None
+
+
+ONLY_THE_RM_KNOWS = [
+    pytest.param("allocations_carry_their_ask", [ASK], allocated(), id="ask"),
+    pytest.param("nodes_of_allocations_exist", [NODE], allocated(), id="node"),
+]
+
+
+@pytest.mark.parametrize("of", [exchange_of, by_key])
+@pytest.mark.parametrize(("monitor", "parts", "late"), ONLY_THE_RM_KNOWS)
+def test_allocation_may_be_in_flight_at_a_registration(
+    monitor: str, parts: Sequence[Part], late: Fact, of: Exchanges
+) -> None:
+    again = RegistrationAnswered("rm", "OK")
+
+    found = result(monitor, of([again, *parts, again, late]))
+
+    assert found.violation is None
+
+
+@pytest.mark.parametrize(
+    "arrived",
+    [
+        pytest.param(ASKS_SYNCHRONISED, id="barrier answered"),
+        pytest.param([StreamEnded(UpdateKind.ALLOCATIONS)], id="stream ended"),
+        pytest.param([replace(NODE, node="other")], id="message of the RM"),
+    ],
+)
+@pytest.mark.parametrize(("monitor", "parts", "late"), ONLY_THE_RM_KNOWS)
+def test_nothing_is_in_flight_any_more(
+    monitor: str, parts: Sequence[Part], late: Fact, arrived: Sequence[Part]
+) -> None:
+    again = RegistrationAnswered("rm", "OK")
+
+    found = result(monitor, exchange_of([again, *parts, again, *arrived, late]))
+
+    assert found.violation is not None
+
+
+def test_first_registration_has_nothing_in_flight() -> None:
+    found = result("allocations_carry_their_ask", exchange_of([*IN_THE_CLUSTER, allocated()]))
+
+    assert found.violation is not None
 
 
 def test_failed_registration_does_not_reset_state() -> None:

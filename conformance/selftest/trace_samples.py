@@ -8,7 +8,15 @@ from pathlib import Path
 
 from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.monitor_cases.by_key import LEGAL
-from selftest.sample_histories import IN_THE_CLUSTER, Part, by_key, exchange_of
+from selftest.sample_histories import (
+    APPS_SYNCHRONISED,
+    ASKS_SYNCHRONISED,
+    IN_THE_CLUSTER,
+    NODES_SYNCHRONISED,
+    Part,
+    by_key,
+    exchange_of,
+)
 from siconform.monitors.evaluation import Reading
 from siconform.monitors.monitor import Monitor, Observers
 from siconform.monitors.registry import MONITORS_OF
@@ -59,7 +67,8 @@ def legal_samples(subject: str) -> Sequence[Sample]:
 
 
 def _sample(name: str, parts: Sequence[Part], identity: Identity) -> Sample:
-    all_parts = (*IN_THE_CLUSTER, *parts)
+    begins = (*IN_THE_CLUSTER, *NODES_SYNCHRONISED, *APPS_SYNCHRONISED, *ASKS_SYNCHRONISED)
+    all_parts = (*begins, *parts)
     exchange = by_key(all_parts) if identity is Identity.KEY_OF_THE_ASK else exchange_of(all_parts)
     return Sample(name, exchange.entries(), identity)
 

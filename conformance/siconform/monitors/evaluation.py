@@ -8,6 +8,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from siconform.catalogue import Side
+from siconform.monitors.in_flight import InFlight
 from siconform.monitors.key_lifecycles import KeyLifecycles
 from siconform.monitors.monitor import Evaluator, Monitor, MonitorResult, Observers
 from siconform.monitors.registry import MONITORS_OF
@@ -32,10 +33,15 @@ class _RmEvaluators:
         observers: Observers,
         records: Sequence[_Record],
         shared: Mapping[int, Evaluator],
-        previous: "_RmEvaluators | None" = None,
+        previous: "_RmEvaluators | None",
+        *,
+        is_registered: bool,
     ) -> None:
         kept = None if previous is None else previous.evaluators
         self.evaluators: list[Evaluator] = observers.begin(shared, kept)
+        self.is_registered = is_registered
+        is_again = previous is not None and previous.is_registered
+        self._in_flight = InFlight() if is_again else None
         self._observers = observers
         self._records = records
 
@@ -48,7 +54,10 @@ class _RmEvaluators:
     def evaluates(self, index: int, entry: Entry) -> None:
         """Have the monitors that observe such content evaluate the entry."""
         evaluators = self.evaluators
+        is_late = self._in_flight is not None and self._in_flight.may_have_been(entry)
         for number in self._observers.of(entry):
+            if is_late and not self._observers.monitors[number].spans_registrations:
+                continue
             evaluation = evaluators[number](entry)
             if evaluation is not None:
                 record = self._records[number]
@@ -87,9 +96,10 @@ class Reading:
 
     def _observe(self, index: int, entry: Entry) -> None:
         evaluators = self._evaluators_by_rm.get(entry.rm)
-        if evaluators is None or _starts_over(entry):
+        starts_over = _starts_over(entry)
+        if evaluators is None or starts_over:
             evaluators = self._evaluators_by_rm[entry.rm] = _RmEvaluators(
-                self._observers, self._records, self._shared, evaluators
+                self._observers, self._records, self._shared, evaluators, is_registered=starts_over
             )
             evaluators.observe_registration(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):

@@ -50,6 +50,11 @@ class Monitor:
         """The rule's name: that of its function."""
         return self.begins.__name__
 
+    @property
+    def spans_registrations(self) -> bool:
+        """Whether it can judge what was sent before the last registration of an RM."""
+        return self.outlives_registrations or self.of_all_rms or self.about_one_message
+
 
 class Observers:
     """Some monitors, and which of those that are evaluated observe what."""

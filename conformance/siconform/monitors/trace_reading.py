@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from siconform.monitors.in_flight import InFlight
 from siconform.monitors.key_lifecycles import KeyLifecycles
 from siconform.monitors.monitor import Evaluator, Monitor, Observers
 from siconform.monitors.trace_gap import Gap
@@ -120,6 +121,8 @@ class _RM:
         self._evaluators_by_rm = KeyLifecycles()
         self._evaluators = self._begun(None)
         self._asked: Entry | None = None
+        self._may_have_registered = not is_whole
+        self._in_flight: InFlight | None = None
 
     def restated(self, entry: Entry) -> Iterable[Entry]:
         """Return the entry as monitors are to observe it."""
@@ -127,7 +130,11 @@ class _RM:
 
     def observing(self, entry: Entry) -> _Observing:
         """Return the evaluators that observe such an entry."""
-        return self._evaluators.observing(entry)
+        observing = self._evaluators.observing(entry)
+        if self._in_flight is None or not self._in_flight.may_have_been(entry):
+            return observing
+        monitors = self._monitors.all
+        return [(e, number) for e, number in observing if monitors[number].spans_registrations]
 
     def observing_alone(self, entry: Entry) -> _Observing:
         """Return those whose rule is about a single message."""
@@ -145,6 +152,8 @@ class _RM:
                 self.memory = self.memory.emptied()
                 self.memory.note(self._asked)
             self._begin(self._asked)
+            self._in_flight = InFlight() if self._may_have_registered else None
+            self._may_have_registered = True
         return self.gap is None
 
     def _begin(self, asked: Entry | None) -> None:
