@@ -6,8 +6,19 @@ from typing import Any
 import pytest
 from patience import patient
 from siconform.expecting.deadlines import Deadlines
-from siconform.outcomes import CameLate, ConformanceFailure, PreconditionFailed
-from siconform.protocol.notifications import Allocated, ApplicationUpdated, AskRejected, Released
+from siconform.outcomes import (
+    CameLate,
+    ConformanceFailure,
+    NotForThisTarget,
+    PreconditionFailed,
+)
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationUpdated,
+    AskRejected,
+    Released,
+    Termination,
+)
 from siconform.rm.resource_manager import ResourceManager
 
 from .resource_managers import FakeConnection, rm_on
@@ -69,6 +80,29 @@ def test_collects_exact_number_of_elements(connection: FakeConnection, rm: Resou
 
     assert [a.identity for a in rm.collects(Allocated("k"), most=2)] == ["0", "1"]
     assert [a.identity for a in rm.collects(Allocated("k"), most=2)] == ["2"]
+
+
+def test_allocation_is_held_until_it_is_stopped(
+    connection: FakeConnection, rm: ResourceManager
+) -> None:
+    stops_all = Released(application="a", identity="", termination=Termination.STOPPED_BY_RM)
+    stops_one = Released(application="a", identity="2", termination=Termination.STOPPED_BY_RM)
+    for content in (_allocated("1"), stops_all, _allocated("2"), _allocated("3"), stops_one):
+        connection.receives(content)
+
+    assert [one.identity for one in rm.held(Allocated(application="a"))] == ["3"]
+
+
+def test_order_within_a_message_is_unknown(connection: FakeConnection, rm: ResourceManager) -> None:
+    stops_all = Released(application="a", identity="", termination=Termination.STOPPED_BY_RM)
+    connection.receives(_allocated("1"), stops_all)
+
+    with pytest.raises(NotForThisTarget, match="does not tell which was first"):
+        rm.held(Allocated(application="a"))
+
+
+def _allocated(identity: str) -> Allocated:
+    return Allocated("k", "a", identity=identity)
 
 
 def test_optional_report_is_observed_once(connection: FakeConnection, rm: ResourceManager) -> None:

@@ -6,8 +6,8 @@ from typing import Final, TypeVar
 
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.probed_behaviour import Latency
-from siconform.outcomes import ConformanceFailure
-from siconform.protocol.notifications import Fact
+from siconform.outcomes import ConformanceFailure, NotForThisTarget
+from siconform.protocol.notifications import Allocated, Fact, Released, Termination
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -93,6 +93,28 @@ class Observations(Expectations):
         """Return whether one message contained all of these."""
         numbers = {entry.number for _, entry in self._inbox.received() if entry.content in received}
         return len(numbers) == 1
+
+    def held(self, pattern: Allocated) -> list[Allocated]:
+        """Return what was announced and not reported as stopped since, by itself or with all.
+
+        Raises NotForThisTarget if one message announces an allocation and stops all.
+        """
+        held: dict[str, tuple[int, Allocated]] = {}
+        for _, entry in self._inbox.received():
+            match entry.content:
+                case Allocated() as allocation if pattern.matches(allocation):
+                    held[allocation.identity] = entry.number, allocation
+                case Released(termination=Termination.STOPPED_BY_RM) as stopped:
+                    if stopped.identity:
+                        held.pop(stopped.identity, None)
+                    elif stopped.application == pattern.application:
+                        if any(number == entry.number for number, _ in held.values()):
+                            raise NotForThisTarget(
+                                "one message announces an allocation and stops all of its "
+                                "application, and does not tell which was first"
+                            )
+                        held.clear()
+        return [allocation for _, allocation in held.values()]
 
     def settles(self) -> None:
         """Wait, with barriers and a quiet window, until requests have taken effect."""

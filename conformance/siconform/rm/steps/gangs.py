@@ -249,19 +249,13 @@ class GangSteps(BasicSteps, ABC):
         self.settles()
         real = Allocated(application=meanwhile, placeholder=False)
         application = self.has_application(queue=queue)
-        while (rest := total - _amount_of(of, self._held(real))) > 0:
+        while (rest := total - _amount_of(of, self.held(real))) > 0:
             self.has_observed(real)
             ask = self.asks(application, resources={**ASK_AMOUNTS, of: rest})
             if self.expect_one_of(Allocated(ask), real).key == ask:
                 break
             self.withdraws(ask)
         self.expect_none(Allocated(self.asks(application, memory=1)))
-
-    def _held(self, real: Allocated) -> list[Allocated]:
-        """Return what was announced and not ended by the RM, one by one or with its application."""
-        stopped = Released(application=real.application, termination=Termination.STOPPED_BY_RM)
-        ended = {release.identity for release in self.observe(stopped)}
-        return [] if "" in ended else [a for a in self.observe(real) if a.identity not in ended]
 
     def expect_allocated_after_retry(self, early: Ask, of: Sequence[Allocated]) -> None:
         """Expect an early real ask to replace a placeholder, now or after a retry.
