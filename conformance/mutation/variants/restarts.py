@@ -1,9 +1,12 @@
 """Permitted variants of what outlives a registration, a stream, or an RM that reconnects."""
 
+import asyncio
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
+from sireference.codec.three_streams import ALLOCATION
 from sireference.core import applications, foreign_allocations, nodes, recovery, releases
 from sireference.core.model import (
     Effect,
@@ -19,10 +22,12 @@ from sireference.core.scheduler import Scheduler
 from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, TerminationType
 from sireference.core.withdrawal import BY_THE_RM
-from sireference.shell.streams import StreamTable
+from sireference.shell.streams import Ending, OpenStream, StreamTable
 
 from mutation.inside import Patch
 from mutation.mutant import variant
+
+_ON_THE_WAY: Final = 0.01  # seconds, also on a virtual clock
 
 
 def held(rm: Any, allocation: Any) -> bool:
@@ -177,3 +182,49 @@ def _(patch: Patch) -> None:
         return effects
 
     patch.instead_of(Scheduler.handle, handle)
+
+
+@variant(
+    "allocations-are-ten-ms-on-the-way",
+    "Messages about allocations arrive 10 ms late, also those sent just before a registration.",
+    once_failed_by=("SI-ALLOC-001", "SI-ALLOC-002", "SI-ASK-027"),
+)
+def _(patch: Patch) -> None:
+    under_way: dict[str, deque[Any]] = {}  # by RM
+
+    def deliver(
+        original: Callable[..., None], table: StreamTable, rm_id: str, method: str, sent: Any
+    ) -> None:
+        if method != ALLOCATION:
+            original(table, rm_id, method, sent)
+            return
+        messages = under_way.setdefault(rm_id, deque())
+        messages.append(sent)
+
+        def arrive() -> None:
+            if messages:
+                original(table, rm_id, method, messages.popleft())
+
+        asyncio.get_running_loop().call_later(_ON_THE_WAY, arrive)
+
+    def end_all(
+        _original: Callable[..., Any], table: StreamTable, rm_id: str, ending: Ending
+    ) -> list[OpenStream]:
+        ended, messages = table.of(rm_id), under_way.get(rm_id, deque())
+        left = [one for sent in messages for one in sent]
+        messages.clear()
+        for stream in ended:
+            table.unbind(stream)
+
+        def arrive() -> None:
+            for stream in ended:
+                if stream.method == ALLOCATION:
+                    stream.put(left)
+                stream.end(ending)
+
+        patch.fires()
+        asyncio.get_running_loop().call_later(_ON_THE_WAY, arrive)
+        return []  # the answer to the registration does not wait for them
+
+    patch.instead_of(StreamTable.deliver, deliver)
+    patch.instead_of(StreamTable.end_all, end_all)
