@@ -25,6 +25,7 @@ _LATE: Final = 0.6
     "pass-each-half-second",
     "There is a scheduling pass every half second, and none between.",
     once_failed_by=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
+    is_slow=True,  # each test waits for a pass after each step
 )
 def _(patch: Patch) -> None:
     passes_each(patch, _CYCLE)
@@ -151,6 +152,7 @@ def _(patch: Patch) -> None:
     once_failed_by=("SI-GANG-016",),
     areas=("GANG",),
     received=("--placeholder-timeout", "1"),
+    is_slow=True,
 )
 def _(patch: Patch) -> None:
     passes_each(patch, _CYCLE)
