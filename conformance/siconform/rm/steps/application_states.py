@@ -182,7 +182,8 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
     def _is_seen_waiting(self, application: str) -> bool:
         """Return whether it is seen waiting, which is required if its state is shown."""
         waiting = ApplicationUpdated(application, state=WAITING)
-        if self.observe(waiting) or self.receive_if_any(waiting) is not None:
+        is_reported = self.reports_states  # if not, the waiting time may be short
+        if self.observe(waiting) or (is_reported and self.receive_if_any(waiting) is not None):
             self.synchronise_all()  # a new application may have been reported as waiting, too
             self.has_observed(waiting)
         elif self._state_is_shown(application):
