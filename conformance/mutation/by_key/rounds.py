@@ -132,7 +132,7 @@ def place(
         for node in table.nodes.values()
         if node.partition == application.partition
         and not node.draining
-        and node.usable_from <= time.time()
+        and (node is first or node.usable_from <= time.time())
         and (not wanted or node.name in wanted)
         and totals.node_holds(node, entry.size)
     ]
