@@ -87,7 +87,8 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
                     ("silent-removal", "removed-at-once"),
                     ("withdrawn-rejected", "withdrawn-silently"),
                     ("updates-refused", "updates-end"),
-                    ("slow", "warms-up", "waits-assembled"),  # or a gang ends within a test
+                    # or a gang ends within a test
+                    ("slow", "warms-up", "nodes-rest", "waits-assembled"),
                     (
                         *(
                             "slow",
