@@ -134,6 +134,7 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
     rm.observes_events()
     rm.has_node()
     app = rm.has_application()
+    rm.events_of_this_step(app, Subject.APPLICATION)  # it may be waiting: it has nothing yet
     allocation = rm.has_allocation(app)
     running = rm.events_of_this_step(app, Subject.APPLICATION)
     rm.releases(allocation)
