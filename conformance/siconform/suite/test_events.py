@@ -317,7 +317,7 @@ def test_the_detail_of_a_dynamic_queue_reports_what_changed(rm: ResourceManager)
     namespace = rm.new_name("space")
     queue = f"root.namespaces.{namespace}"
 
-    app = rm.has_application(queue="", tags={"namespace": namespace})
+    app = rm.has_application_without_queue(tags={"namespace": namespace})
     rm.has_allocation(app)
     rm.events_so_far()
 
