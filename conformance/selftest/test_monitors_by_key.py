@@ -1,10 +1,22 @@
 """Monitors where the key is the identity: separate key lifecycles, counted updates."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from selftest.monitor_cases.application_activity import FLUSHED, STEADY, YES
-from selftest.monitor_cases.by_key import CERTAIN, LEGAL, end, ended, foreign, new, reported, update
+from selftest.monitor_cases.by_key import (
+    CERTAIN,
+    LEGAL,
+    NODE_M,
+    OTHER,
+    end,
+    ended,
+    foreign,
+    new,
+    reported,
+    update,
+)
 from selftest.monitor_cases.foreign_reports import FOREIGN_ENDED
 from selftest.sample_histories import (
     APP,
@@ -59,6 +71,13 @@ def test_release_without_key_ends_pending_requests_that_the_rm_released() -> Non
     recovered = [reported("k", 3), new("k", 3), end(), ended()]
 
     assert complaints([NODE, APP, ASK, everything, released("", key=""), *recovered]) == []
+
+
+def test_release_without_key_leaves_pending_requests_that_the_rm_did_not_release() -> None:
+    lost = [NODE, NODE_M, OTHER, new("o", node="m"), ASK, replace(DECOMMISSION, node="m")]
+    served = [ASK, new(), end(), ended(), replace(ASK, key="p"), new("p", 8)]
+
+    assert complaints([*lost, released("", STOPPED), *served]) == []
 
 
 def test_foreign_allocation_may_be_reported_to_end_with_its_node() -> None:
