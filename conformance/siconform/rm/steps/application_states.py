@@ -187,6 +187,8 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         if self.observe(waiting) or self.receive_if_any(waiting) is not None:
             self.synchronise_all()  # a new application may have been reported as waiting, too
             self.has_observed(waiting)
+        elif self.observe(ApplicationUpdated(application, state=COMPLETED)):
+            return False  # it has waited already
         elif self._state_is_shown(application):
             self.sees(ApplicationSeen(application, state=WAITING))
         else:
