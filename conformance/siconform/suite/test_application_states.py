@@ -122,7 +122,6 @@ def test_an_application_whose_only_allocation_was_preempted_goes_to_waiting(
 
     release = rm.sees_preemption_of(*allocations, by=ask)
 
-    rm.expect(Allocated(ask))
     rm.comes_to_wait(release.application)
 
 
