@@ -408,6 +408,7 @@ def test_allocations_and_requests_of_an_application_are_reported_apart(rm: Resou
 @requirement("SI-EVT-012")
 def test_with_its_allocation_no_request_is_reported_to_come(rm: ResourceManager) -> None:
     rm.observes_events()
+    rm.has_full_node()
     app = rm.has_application()
     waiting = rm.has_pending_ask(app)
     rm.events_of_this_step(app, Subject.APPLICATION)
