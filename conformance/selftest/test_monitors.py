@@ -28,6 +28,7 @@ from selftest.sample_histories import (
     released,
     released_by_rm,
     updated,
+    withdrawn,
 )
 from siconform import monitors
 from siconform.catalogue import catalogue
@@ -38,6 +39,7 @@ from siconform.protocol.notifications import (
     AllocationRejected,
     AskRejected,
     Fact,
+    NodeAccepted,
     NodeRejected,
     StreamEnded,
     UpdateKind,
@@ -291,3 +293,25 @@ def test_monitor_skips_scheduler_without_required_feature(lacking: Feature) -> N
 def test_scheduler_that_ignores_maxima_lacks_feature() -> None:
     assert Feature.QUOTAS in ProbedBehaviour(enforces_quotas=False).lacks(())
     assert Feature.QUOTAS not in ProbedBehaviour(enforces_quotas=True).lacks(())
+
+
+REPORTED = replace(NODE, node="m", existing=(allocated(identity="old", node="m"),))
+ECHOED = (REPORTED, NodeAccepted("m"), allocated(identity="old", node="m"))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param([*ECHOED, ASK, AskRejected("k", "a", "used")], id="a later ask is rejected"),
+        pytest.param([ASK, AskRejected("k", "a", "no"), *ECHOED], id="an ask was rejected"),
+        pytest.param(
+            [ASK, withdrawn("k"), *ASKS_SYNCHRONISED * 2, *ECHOED], id="an ask was withdrawn"
+        ),
+    ],
+)
+def test_echo_of_existing_allocation_is_not_one_of_an_ask_with_its_key(
+    parts: Sequence[Part],
+) -> None:
+    violations = [one.violation for one in monitors.check(exchange_of([APP, NODE, *parts]))]
+
+    assert not any(violations)

@@ -1,11 +1,25 @@
 """Monitors where the key is the identity: separate key lifecycles, counted updates."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from selftest.monitor_cases.application_activity import FLUSHED, STEADY, YES
-from selftest.monitor_cases.by_key import CERTAIN, LEGAL, end, ended, foreign, new, reported, update
+from selftest.monitor_cases.by_key import (
+    CERTAIN,
+    LEGAL,
+    NODE_M,
+    OTHER,
+    end,
+    ended,
+    foreign,
+    new,
+    reported,
+    update,
+)
+from selftest.monitor_cases.events import ENFORCED
 from selftest.monitor_cases.foreign_reports import FOREIGN_ENDED
+from selftest.monitor_cases.node_verdicts import REGISTERED
 from selftest.sample_histories import (
     APP,
     ASK,
@@ -23,6 +37,7 @@ from selftest.sample_histories import (
 )
 from siconform import monitors
 from siconform.monitors import MonitorResult
+from siconform.protocol.callbacks import Answered, PlacementCheck
 from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import ReleaseRequest
@@ -59,6 +74,32 @@ def test_release_without_key_ends_pending_requests_that_the_rm_released() -> Non
     recovered = [reported("k", 3), new("k", 3), end(), ended()]
 
     assert complaints([NODE, APP, ASK, everything, released("", key=""), *recovered]) == []
+
+
+def test_release_without_key_leaves_pending_requests_that_the_rm_did_not_release() -> None:
+    lost = [NODE, NODE_M, OTHER, new("o", node="m"), ASK, replace(DECOMMISSION, node="m")]
+    served = [ASK, new(), end(), ended(), replace(ASK, key="p"), new("p", 8)]
+
+    assert complaints([*lost, released("", STOPPED), *served]) == []
+
+
+def test_rm_places_a_request_without_a_placement_check() -> None:
+    refused = [
+        PlacementCheck("k", "n", allocate=True, offer=1),
+        Answered(fits=False, index=0, reason="no"),
+    ]
+    placed = [update(4, node="m"), new(node="m")]
+
+    assert complaints([NODE, NODE_M, ASK, *refused, *placed]) == []
+    assert complaints([NODE, NODE_M, ASK, *refused, new(node="m")]) != []
+
+
+@pytest.mark.parametrize("cause", [update(8), replace(APP, tags={"namespace.resourcequota": "1"})])
+def test_queue_may_exceed_its_limit_without_a_new_configuration(cause: Part) -> None:
+    rule = "quota_preemption_follows_a_new_configuration"
+
+    assert result(rule, [REGISTERED, APP, NODE, ASK, new(), cause, ENFORCED]).violation is None
+    assert result(rule, [REGISTERED, APP, NODE, ASK, new(), ENFORCED]).violation is not None
 
 
 def test_foreign_allocation_may_be_reported_to_end_with_its_node() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle
 from typing import Any, Final
 
 from sireference.core import application_lifecycle, applications, asks
@@ -23,6 +24,7 @@ from mutation.patching import instead_of
 
 _BEFORE: Final = "2023-12"  # identity and key differ
 _COMPLETED: Final = ApplicationState.COMPLETED
+_LATE: Final = 0.9  # seconds
 _on_the_wire: Final = partial(variant, revision=NAME)
 
 
@@ -116,3 +118,27 @@ def _(response: si_before.AllocationResponse) -> None:
     for release in response.released:
         if release.terminationType != si_before.STOPPED_BY_RM:  # a confirmation repeats the release
             release.allocationKey = ""
+
+
+@variant(
+    "each-completes-in-its-turn",
+    "Every other application that has waited long enough is completed 0.9 s later.",
+    once_failed_by=("SI-APP-003",),
+    areas=("APP",),
+)
+def _(patch: Patch) -> None:
+    turns = cycle((_LATE, 0.0))
+
+    def enter(
+        original: Callable[..., None], partition: Partition, application: Any, now: float
+    ) -> None:
+        original(partition, application, now)
+        late = next(turns) if application.state is ApplicationState.COMPLETING else 0.0
+        if late:
+            patch.fires()
+            application.stop_state_timer()
+            due = now + partition.settings.completing_timeout + late
+            complete = partial(application_lifecycle.completing_timeout, partition, application)
+            application.state_timer = partition.timers.set(due, complete)
+
+    patch.instead_of(application_lifecycle.enter, enter)

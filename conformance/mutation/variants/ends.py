@@ -1,12 +1,14 @@
 """Permitted variants of how ends are reported: by which message, when, and for which asks."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation
+from sireference.core import application_lifecycle
+from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation, UpdatedApplication
 from sireference.core.registration import ResourceManagers
-from sireference.core.states import TerminationType
+from sireference.core.states import ApplicationState, TerminationType
 
 from mutation.inside import Patch
 from mutation.lists import is_ask
@@ -90,3 +92,33 @@ def _(response: si.AllocationResponse) -> None:
 )
 def _(response: si.AllocationResponse) -> None:
     del response.rejectedAllocations[:]
+
+
+@variant(
+    "overdue-applications-end-in-one",
+    "At its execution timeout one release without key ends an application, and no state does.",
+    once_failed_by=("SI-APP-012", "SI-APP-013"),
+    areas=("APP",),
+)
+def _(patch: Patch) -> None:
+    over = (ApplicationState.FAILING, ApplicationState.FAILED)
+
+    def fail(original: Callable[..., Any], partition: Any, application: Any, *rest: Any) -> Any:
+        effects: list[Effect] = original(partition, application, *rest)
+        ends = [one for one in effects if isinstance(one, ReleasedAllocation)]
+        if not ends or partition.gangs.get(application) is not None:
+            return effects
+        patch.fires()
+        whole = replace(ends[0], release=replace(ends[0].release, identity="", key=""))
+        return [*(one for one in effects if one not in ends), whole]
+
+    def move(
+        original: Callable[..., Any], partition: Any, application: Any, *rest: Any
+    ) -> list[Effect]:
+        effects: list[Effect] = original(partition, application, *rest)
+        if application.state not in over or partition.gangs.get(application) is not None:
+            return effects
+        return [one for one in effects if not isinstance(one, UpdatedApplication)]
+
+    patch.instead_of(application_lifecycle.fail, fail)
+    patch.instead_of(application_lifecycle.move, move)

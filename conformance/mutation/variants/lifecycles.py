@@ -17,6 +17,7 @@ from siwire.ext import extension_pb2 as ext
 from mutation.inside import Patch
 from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, keep, variant
+from mutation.patching import instead_of
 
 Action: Final = si.NodeInfo
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAIN)
@@ -115,6 +116,23 @@ def _(patch: Patch) -> None:
         return original(rm, ask, now)
 
     patch.instead_of(asks.add, add)
+
+
+@variant(
+    "rejects-without-nodes",
+    "An ask that comes while there are no nodes is rejected.",
+    once_failed_by=("SI-WIRE-005", "SI-EVT-012", "SI-APP-024"),
+    areas=("APP", "ASK", "EVT", "WIRE"),
+    departs_from=("SI-ASK-011",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
+    partitions = rm.partitions.values()
+    is_known = any(ask.application_id in partition.applications for partition in partitions)
+    if not is_known or any(partition.nodes for partition in partitions):
+        return original(rm, ask, now)
+    patch.fires()
+    return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "there are no nodes")]
 
 
 @variant(

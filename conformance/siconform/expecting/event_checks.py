@@ -1,7 +1,7 @@
 """Checks of received event records; events are optional and may be incomplete."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from siconform.expecting.endpoint import Steps
@@ -18,7 +18,14 @@ from siconform.protocol.events import (
 )
 from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import Allocated, ApplicationUpdated
-from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequest
+from siconform.protocol.requests import (
+    AllocationUpdate,
+    ApplicationRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    ForeignAllocationRequest,
+    NodeRequest,
+)
 from siconform.recording.history import Entry
 
 _PER_SECOND: Final = 1_000_000_000
@@ -199,13 +206,14 @@ class EventChecks(Steps):
         return known
 
 
-def _sent(entry: Entry) -> Iterable[tuple[Subject, str]]:
+def _sent(entry: Entry) -> Iterator[tuple[Subject, str]]:
     match entry.content:
-        case NodeRequest(node=name):
-            return [(Subject.NODE, name)]
+        case NodeRequest(node=name, existing=existing):
+            yield Subject.NODE, name
+            yield from ((Subject.REQUEST, one.key) for one in existing)
         case ApplicationRequest(application=name):
-            return [(Subject.APPLICATION, name)]
-        case AskRequest(key=name):
-            return [(Subject.REQUEST, name)]
-        case _:
-            return []
+            yield Subject.APPLICATION, name
+        case ExistingAllocationRequest(allocation=one) | AllocationUpdate(allocation=one):
+            yield Subject.REQUEST, one.key
+        case AskRequest(key=name) | ForeignAllocationRequest(key=name):
+            yield Subject.REQUEST, name

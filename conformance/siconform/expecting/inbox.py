@@ -17,10 +17,19 @@ from siconform.protocol.notifications import (
     Termination,
     kind_of,
 )
-from siconform.protocol.requests import AskRequest, ExistingAllocationRequest, NodeRequest
+from siconform.protocol.requests import (
+    ApplicationRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
+)
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry, Exchange
 
 F = TypeVar("F", bound=Fact)
+
+Ended = tuple[str, str]
+"""What a release ends: an allocation by its identity, or else all of an application."""
 
 
 class Inbox:
@@ -30,7 +39,7 @@ class Inbox:
         self._link = link
         self._exchange = exchange
         self._taken: set[int] = set()  # indexes of entries that satisfied an expectation
-        self._open_releases: dict[tuple[str, Termination], int] = {}  # expected ones, with index
+        self._open_releases: dict[tuple[Ended, Termination], int] = {}  # expected ones, with index
 
     def observe(self, pattern: F) -> list[F]:
         """Return every matching element of this test so far, whether or not it was expected."""
@@ -58,7 +67,7 @@ class Inbox:
         """Consume the element for an expectation."""
         self._taken.add(index)
         if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
-            self._open_releases[fact.identity, fact.termination] = index
+            self._open_releases[ended_by(fact.subject), fact.termination] = index
         return fact
 
     def take_since(self, index: int) -> None:
@@ -113,18 +122,28 @@ class Inbox:
         """Return whether this repeats a release, which is allowed until it is confirmed."""
         if not isinstance(received, Released):
             return False
-        before = self._open_releases.get((received.identity, received.termination))
+        ended = ended_by(received.subject)
+        before = self._open_releases.get((ended, received.termination))
         return before is not None and not is_renamed(
-            received.identity, self._exchange.history.between(before, index)
+            ended, self._exchange.history.between(before, index)
         )
 
 
-def is_renamed(identity: str, entries: Iterable[Entry]) -> bool:
-    """Return whether the RM reused or reported this identity in between: a new life begins."""
+def ended_by(subject: OneAllocation | AllOf) -> Ended:
+    """Return what a release is about."""
+    if isinstance(subject, OneAllocation):
+        return subject.identity, ""
+    return "", subject.application
+
+
+def is_renamed(ended: Ended, entries: Iterable[Entry]) -> bool:
+    """Return whether the RM reused or reported this in between: a new life begins."""
+    identity, application = ended
     return any(
         entry.sent_by_rm
         and (
             (isinstance(sent := entry.content, AskRequest) and sent.key == identity)
+            or (isinstance(sent, ApplicationRequest) and sent.application == application)
             or (isinstance(sent, ExistingAllocationRequest) and _names(sent.allocation, identity))
             or (isinstance(sent, NodeRequest) and any(_names(e, identity) for e in sent.existing))
         )

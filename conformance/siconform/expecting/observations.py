@@ -7,7 +7,13 @@ from typing import Final, TypeVar
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.probed_behaviour import Latency
 from siconform.outcomes import ConformanceFailure, NotForThisTarget
-from siconform.protocol.notifications import Allocated, Fact, Released, Termination
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationUpdated,
+    Fact,
+    Released,
+    Termination,
+)
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -127,9 +133,11 @@ class Observations(Expectations):
             self._inbox.take(*found)
 
     def passes_over(self, *patterns: Fact) -> None:
-        """Consume all matches until barriers and a quiet window bring none."""
-        while self.receive_if_any(*patterns) is not None:
-            pass
+        """Consume all matches until barriers and a quiet window bring none but repeated states."""
+        states: set[Fact] = set()
+        while (received := self.receive_if_any(*patterns)) is not None and received not in states:
+            if isinstance(received, ApplicationUpdated):
+                states.add(received)
 
     def expect_where_reported(self, pattern: Fact, *, like: Fact) -> None:
         """Expect an optional report only if the target sent the comparable ``like``."""

@@ -102,9 +102,13 @@ def rejections_of_asks_give_a_reason() -> Evaluator:
 
 
 def rejected_asks_stay_rejected() -> Evaluator:
-    """After its only ask was rejected, a key is not allocated until it is asked for again."""
+    """After its only ask was rejected, a key is not allocated until it is asked for again.
+
+    The echo of an existing allocation is not one of the ask.
+    """
     open_asks: Counter[str] = Counter()
     rejected: set[str] = set()
+    recovered: set[str] = set()
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
@@ -116,8 +120,11 @@ def rejected_asks_stay_rejected() -> Evaluator:
                 if open_asks[key] <= 0:
                     rejected.add(key)
                     return ""
-            case Allocated(key=key) if key in rejected:
-                return f"{key} was allocated after its rejection"
+            case Allocated(key=key, identity=identity):
+                if key in rejected and identity not in recovered:
+                    return f"{key} was allocated after its rejection"
+            case content:
+                recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_EVALUATE
 
     return evaluate
@@ -132,6 +139,7 @@ def withdrawn_asks_are_not_allocated() -> Evaluator:
     asks: dict[str, AskRequest] = {}
     certainty: Certainty[str] = Certainty()
     withdrawn: set[str] = set()
+    recovered: set[str] = set()
 
     def evaluate(entry: Entry) -> EntryFinding:
         withdrawn.update(certainty.observe(entry))
@@ -149,8 +157,11 @@ def withdrawn_asks_are_not_allocated() -> Evaluator:
                 for key in keys:
                     certainty.send(key, UpdateKind.ALLOCATIONS)
                 return "" if keys else NOTHING_TO_EVALUATE
-            case Allocated(key=key) if key in withdrawn:
-                return f"{key} was allocated after it was withdrawn"
+            case Allocated(key=key, identity=identity):
+                if key in withdrawn and identity not in recovered:
+                    return f"{key} was allocated after it was withdrawn"
+            case content:
+                recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_EVALUATE
 
     return evaluate
@@ -173,20 +184,26 @@ def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
 
 
 def allocated_asks_are_not_rejected() -> Evaluator:
-    """An ask that was allocated in full is not rejected afterwards."""
+    """An ask that was allocated in full is not rejected afterwards.
+
+    The echo of an existing allocation serves no ask.
+    """
     wanted: Counter[str] = Counter()
     served: Counter[str] = Counter()
+    recovered: set[str] = set()
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest() as ask:
                 wanted[ask.key] += max(ask.max_allocations, 0)
-            case Allocated(key=key):
+            case Allocated(key=key, identity=identity) if identity not in recovered:
                 served[key] += 1
                 if served[key] == wanted[key]:
                     return ""
             case AskRejected(key=key) if wanted[key] and served[key] >= wanted[key]:
                 return f"{key} was rejected after it had been allocated"
+            case content:
+                recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_EVALUATE
 
     return evaluate
@@ -228,7 +245,7 @@ def released_asks_were_asked_for() -> Evaluator:
     return evaluate
 
 
-_VERDICTS: Final = (AskRequest, AskRejected, Allocated)
+_VERDICTS: Final = (AskRequest, AskRejected, Allocated, *REPORTING)
 MONITORS: Final = (
     Monitor(
         asks_are_not_served_too_often,
@@ -251,7 +268,10 @@ MONITORS: Final = (
     Monitor(
         withdrawn_asks_are_not_allocated,
         ("SI-ASK-018", "SI-CONN-015"),
-        observes=(AskRequest, Updated, AskReleaseRequest, Allocated, StreamEnded, Barriers),
+        observes=(
+            *(AskRequest, Updated, AskReleaseRequest, Allocated, *REPORTING),
+            *(StreamEnded, Barriers),
+        ),
     ),
     Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",), observes=_VERDICTS),
     Monitor(

@@ -18,7 +18,7 @@ from siconform.monitors.monitor import (
     violated_if,
 )
 from siconform.monitors.open_calls import CALLS, OpenCalls
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.monitors.restated import Placed, Updated
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.callbacks import (
@@ -164,6 +164,9 @@ def checks_come_before_allocations() -> Evaluator:
                 return _unchecked(entry.content, checks.pop(key_of(key), {}))
             case CallbacksOffered():
                 checks.clear()
+            case content:
+                for one in recovered_in(content):
+                    checks.pop(key_of(one.key), None)
         match calls.answered_by(entry), entry.content:
             case [PlacementCheck(key=key, node=node)], Answered(fits=fits) if key in checks:
                 checks[key][node] = fits
@@ -307,7 +310,7 @@ MONITORS: Final = (
     Monitor(
         checks_come_before_allocations,
         ("SI-CB-002",),
-        observes=(*CALLS, Answered, CallbacksOffered, AskRequest, Updated, Allocated),
+        observes=(*CALLS, Answered, CallbacksOffered, AskRequest, Updated, Allocated, *REPORTING),
     ),
     _NewNameMonitor(
         checks_name_an_ask_and_a_node,

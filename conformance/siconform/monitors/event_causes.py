@@ -33,7 +33,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
-from siconform.recording.history import Entry
+from siconform.recording.history import Content, Entry
 
 _STARTS: Final = (Detail.APP_STARTING, Detail.APP_RUNNING)
 _STATES: Final = (
@@ -41,6 +41,7 @@ _STATES: Final = (
     Detail.APP_RESUMING,
 )
 _USAGE: Final = (Detail.USER_USAGE, Detail.GROUP_USAGE)
+_LIMITS_OF_NAMESPACE: Final = "namespace.resource"  # how the tags begin that set limits
 
 _Verdict = tuple[str, str]  # the rule, and the violation or ""
 
@@ -113,7 +114,7 @@ class _Causes:
                     self._users = None
                 elif self._users is not None:
                     self._users.add(user)
-        self._may_enforce |= bool(recovered_in(entry.content))
+        self._may_enforce |= bool(recovered_in(entry.content)) or _may_lower(entry.content)
         self._objects.observe(entry)
         return NO_FINDINGS
 
@@ -192,6 +193,17 @@ class _Causes:
         if event.detail in _USAGE and event.change is EventChange.ADD:
             missing = not any((event.resource or {}).values())
             yield rule, f"added usage of {event.about} without an amount" if missing else ""
+
+
+def _may_lower(content: Content) -> bool:
+    """Return whether this may leave a queue with more than its limit."""
+    match content:
+        case Updated():
+            return True
+        case ApplicationRequest(tags=tags):
+            return any(tag.startswith(_LIMITS_OF_NAMESPACE) for tag in tags)
+        case _:
+            return False
 
 
 def _of_node(event: EventReceived, node: Node) -> Iterator[_Verdict]:

@@ -123,9 +123,9 @@ class KeyLifecycles:
                 return self._announces(received)
             case Released(identity="", application=application):
                 is_final = received.termination not in BY_THE_SCHEDULER
-                for lifecycle in self._all_of(application):  # the RM may have ended pending ones
-                    lifecycle.over = is_final and (lifecycle.is_live or lifecycle.ended)
-                    lifecycle.ended = True
+                for lifecycle in self._all_of(application):  # what is pending may go on
+                    lifecycle.ended = lifecycle.ended or lifecycle.is_live
+                    lifecycle.over = is_final and lifecycle.ended
             case Released(identity=key) | AskReleased(key=key) if self._lifecycles[key]:
                 return self._releases(received, key)
             case AskRejected(key=key) | AllocationRejected(key=key):

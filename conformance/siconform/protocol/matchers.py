@@ -52,6 +52,24 @@ class AnotherThan(Matcher):
         return isinstance(received, str) and received != self.unwanted
 
 
+class NoneOf(Matcher):
+    """Every string but these."""
+
+    __slots__ = ("names",)
+
+    names: frozenset[str]
+
+    def __new__(cls, names: Iterable[str], words: str) -> Self:
+        """Create the pattern of anything but these, which the words describe."""
+        none_of = super().__new__(cls, words)
+        none_of.names = frozenset(names)
+        return none_of
+
+    def accepts(self, received: object) -> bool:
+        """Return whether it is none of them."""
+        return isinstance(received, str) and received not in self.names
+
+
 class OneOf(Matcher):
     """Each of these strings."""
 

@@ -334,7 +334,7 @@ def test_nothing_is_sent_of_an_allocation_that_has_ended(rm: ResourceManager) ->
     rm.drains(node)
     rm.decommissions(node)
     with rm.precondition("the end with the node is reported"):
-        rm.expect(Released(identity=orphaned.identity))
+        rm.expect_end_of(orphaned)
     rm.removes_application(app)
 
     ended = (stopped.identity, orphaned.identity)
@@ -391,4 +391,4 @@ def test_the_share_of_an_ended_allocation_is_free_again(
     ends(rm, allocation)
     rm.has_node(memory=100)
 
-    rm.expect(Allocated(rm.asks(other_app, memory=10)))
+    rm.is_served(rm.asks(other_app, memory=10))

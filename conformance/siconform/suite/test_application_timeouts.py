@@ -6,6 +6,7 @@ from siconform.protocol.handles import Application, Limit
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
+    Fact,
     NodeAccepted,
     Released,
     Termination,
@@ -16,11 +17,15 @@ from siconform.rm.unregistered_rm import UnregisteredRM
 
 def ends_when_due(rm: ResourceManager, held: Allocated, *, seconds: float, since: float) -> None:
     """Then: the allocation is released with TIMEOUT, or its application reported as over."""
-    rm.expect_when_due(
+    rm.expect_when_due(*ends_of(held), seconds=seconds, since=since)
+
+
+def ends_of(held: Allocated) -> tuple[Fact, ...]:
+    """Return how the timeout of its application may show: a release without identity is of all."""
+    return (
         Released(identity=held.identity, termination=Termination.TIMEOUT),
+        Released(application=held.application, identity="", termination=Termination.TIMEOUT),
         ApplicationUpdated(held.application, state=OVER),
-        seconds=seconds,
-        since=since,
     )
 
 
@@ -59,9 +64,8 @@ def test_no_allocation_of_an_application_is_kept_running_beyond_its_timeout(
         first, second = [rm.expect(Allocated(ask)) for ask in asks]
 
     ends_when_due(rm, first, seconds=limit, since=before)
-    over = ApplicationUpdated(app, state=OVER)
-    if not rm.observe(over):
-        rm.expect_one_of(Released(identity=second.identity, termination=Termination.TIMEOUT), over)
+    if not any(rm.observe(end) for end in ends_of(second)):
+        rm.expect_one_of(*ends_of(second))
 
 
 @requirement("SI-APP-012")
@@ -143,12 +147,7 @@ def ends_as_if_nothing_came(
     rm: ResourceManager, held: Allocated, limit: float, *, since: float, before: float
 ) -> None:
     """Then: the time of its application is over before one that began at ``before`` is."""
-    rm.expect_between(
-        Released(identity=held.identity, termination=Termination.TIMEOUT),
-        ApplicationUpdated(held.application, state=OVER),
-        earliest=since + limit,
-        latest=before + limit,
-    )
+    rm.expect_between(*ends_of(held), earliest=since + limit, latest=before + limit)
 
 
 @requirement("SI-APP-012")

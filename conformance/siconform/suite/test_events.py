@@ -134,6 +134,7 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
     rm.observes_events()
     rm.has_node()
     app = rm.has_application()
+    rm.events_of_this_step(app, Subject.APPLICATION)  # it may be waiting: it has nothing yet
     allocation = rm.has_allocation(app)
     running = rm.events_of_this_step(app, Subject.APPLICATION)
     rm.releases(allocation)
@@ -280,7 +281,8 @@ def test_the_detail_of_a_node_reports_what_changed_on_it(rm: ResourceManager) ->
     rm.undrains(node)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_SCHEDULABLE]))
     allocation = rm.has_allocation(app, node=node)
-    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_ALLOC]))
+    placed = [Detail.NODE_ALLOC, Detail.NODE_RESERVATION]  # it may be reserved for a moment
+    steps.append((rm.events_of_this_step(node, Subject.NODE), placed))
     rm.has_waiting_ask(app, memory=20)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_RESERVATION]))
     rm.decommissions(node)
@@ -315,7 +317,7 @@ def test_the_detail_of_a_dynamic_queue_reports_what_changed(rm: ResourceManager)
     namespace = rm.new_name("space")
     queue = f"root.namespaces.{namespace}"
 
-    app = rm.has_application(queue="", tags={"namespace": namespace})
+    app = rm.has_application_without_queue(tags={"namespace": namespace})
     rm.has_allocation(app)
     rm.events_so_far()
 
@@ -406,6 +408,7 @@ def test_allocations_and_requests_of_an_application_are_reported_apart(rm: Resou
 @requirement("SI-EVT-012")
 def test_with_its_allocation_no_request_is_reported_to_come(rm: ResourceManager) -> None:
     rm.observes_events()
+    rm.has_full_node()
     app = rm.has_application()
     waiting = rm.has_pending_ask(app)
     rm.events_of_this_step(app, Subject.APPLICATION)

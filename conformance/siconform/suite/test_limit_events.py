@@ -98,9 +98,10 @@ def test_usage_and_links_are_reported_of_the_owner_of_an_application(
     rm.never_reports(with_details([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
     rm.never_reports(with_details(released, *USAGE), EventChange.ADD)
     rm.never_reports(with_details(removed, Detail.GROUP_LINK), EventChange.ADD)
-    # Unspecified: whether the amount is the change or the total.
+    # Unspecified: whether the amount is the change, with or without its sign, or the total.
+    less = {name: -amount for name, amount in allocation.resource.items()}
     rm.reports_amounts(with_details(came, *USAGE), allocation.resource)
-    rm.reports_amounts(with_details(released, *USAGE), allocation.resource, {})
+    rm.reports_amounts(with_details(released, *USAGE), allocation.resource, less, {})
 
 
 @requirement("SI-EVT-015")

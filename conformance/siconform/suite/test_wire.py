@@ -89,6 +89,7 @@ def test_a_method_of_another_generation_is_unimplemented(rm: ResourceManager) ->
 
 @requirement("SI-WIRE-005")
 def test_decisions_are_pushed_without_a_request(rm: ResourceManager) -> None:
+    rm.has_full_node()
     app = rm.has_application()
     waiting = rm.has_pending_ask(app)
 

@@ -165,11 +165,13 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         return HeldBack(second, ask, wanted)
 
     def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
-        """Then: it runs within this time, after another submission if it was rejected."""
+        """Then: it runs within this time, or asks again afterwards if it was rejected."""
         application, ask = held_back.application, held_back.ask
         if ask is not None and not self.observe(AskRejected(ask)):
-            self.expect(Allocated(ask), timeout=after + self.deadlines.place)
-            return
+            ends = Allocated(ask), AskRejected(ask)
+            received = self.expect_one_of(*ends, timeout=after + self.deadlines.place)
+            if isinstance(received, Allocated):
+                return
         self.stays_quiet(window=after + self.deadlines.timer)
         # It may have ended: its ask was rejected and nothing was left.
         self.submits_application(application, **held_back.submitted)
@@ -186,6 +188,8 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         if self.observe(waiting) or (is_reported and self.receive_if_any(waiting) is not None):
             self.synchronise_all()  # a new application may have been reported as waiting, too
             self.has_observed(waiting)
+        elif self.observe(ApplicationUpdated(application, state=COMPLETED)):
+            return False  # it has waited already
         elif self._state_is_shown(application):
             self.sees(ApplicationSeen(application, state=WAITING))
         else:

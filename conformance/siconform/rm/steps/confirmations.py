@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siconform.expecting.endpoint import Endpoint
-from siconform.expecting.inbox import is_renamed
+from siconform.expecting.inbox import Ended, ended_by, is_renamed
 from siconform.protocol.availability import omitting
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
@@ -15,7 +15,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import AskReleaseRequest, AskRequest, ReleaseRequest
-from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAsk
 from siconform.rm.sender import Sender
 
 
@@ -28,7 +28,7 @@ class ConfirmationSteps(Sender):
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._confirms_releases = True
-        self._left_open: dict[tuple[str, Termination], int] = {}  # since this index
+        self._left_open: dict[tuple[Ended, Termination], int] = {}  # since this index
 
     def confirms(self, release: Released, termination: Termination | None = None) -> None:
         """Confirm a release of the scheduler with the same message (or with another type)."""
@@ -60,10 +60,9 @@ class ConfirmationSteps(Sender):
 
     def _is_left_open(self, release: Released) -> bool:
         """Return whether this repeats a release that is to stay unconfirmed."""
-        since = self._left_open.get((release.identity, release.termination))
-        return since is not None and not is_renamed(
-            release.identity, self.exchange.history.since(since)
-        )
+        ended = ended_by(release.subject)
+        since = self._left_open.get((ended, release.termination))
+        return since is not None and not is_renamed(ended, self.exchange.history.since(since))
 
     def stops_confirming(self) -> None:
         """Leave releases of allocations unconfirmed from now on."""
@@ -73,7 +72,9 @@ class ConfirmationSteps(Sender):
         """Confirm releases again as they come, but not those received before."""
         with self.connection.receive_lock:  # a release seen earlier was passed over
             now = len(self.exchange.history)
-            self._left_open |= {(one.identity, one.termination): now for one in self._unconfirmed()}
+            self._left_open |= {
+                (ended_by(one.subject), one.termination): now for one in self._unconfirmed()
+            }
             self._confirms_releases = True
 
     def confirms_everything(self) -> None:
@@ -86,12 +87,12 @@ class ConfirmationSteps(Sender):
             self.confirms(release)
 
     def _unconfirmed(self) -> list[Released]:
-        answered: set[tuple[str, Termination]] = set()
+        answered: set[tuple[Ended, Termination]] = set()
         for entry in self.exchange.entries():
             if isinstance(sent := entry.content, ReleaseRequest):
-                answered.add((_identity(sent.subject), sent.termination))
+                answered.add((ended_by(sent.subject), sent.termination))
             elif isinstance(sent, AskRequest):  # a reused key names another allocation
-                answered = {one for one in answered if one[0] != sent.key}
+                answered = {one for one in answered if one[0] != (sent.key, "")}
         received = {  # a release may be repeated until it is confirmed
             (release.application, release.identity, release.termination): release
             for release in self.observe(Released())
@@ -100,7 +101,7 @@ class ConfirmationSteps(Sender):
         return [
             release
             for release in received.values()
-            if (release.identity, release.termination) not in answered
+            if (ended_by(release.subject), release.termination) not in answered
         ]
 
     def confirms_by_itself(self, fact: Fact) -> None:
@@ -133,11 +134,6 @@ class ConfirmationSteps(Sender):
             and _covers(sent.subject, release)
             for entry in self.exchange.entries()
         )
-
-
-def _identity(subject: OneAllocation | AllOf) -> str:
-    """Return the identity it names; none for a release of everything."""
-    return subject.identity if isinstance(subject, OneAllocation) else ""
 
 
 def _covers(withdrawn: OneAsk | AllOf | AllThereIs, release: AskReleased) -> bool:

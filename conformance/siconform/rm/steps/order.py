@@ -7,9 +7,9 @@ from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import Allocated
 from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
-_PRIORITIES: Final = (1, 2, 10, 7, 0)
-_TURNS: Final = (10, 7)
-"""The first two served; neither the first nor the last asked for."""
+_PRIORITIES: Final = (1, 5, 10, 7, 0)
+_TURNS: Final = (10, 7, 5)
+"""The first three served; neither the first nor the last asked for."""
 
 
 class OrderSteps(WaitingAskSteps):

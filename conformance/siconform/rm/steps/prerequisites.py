@@ -9,12 +9,14 @@ from siconform.expecting.checks import precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.handles import Ask
+from siconform.protocol.matchers import NoneOf
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     AskRejected,
 )
+from siconform.protocol.requests import AskRequest
 from siconform.rm.steps.basic import BasicSteps
 
 
@@ -92,6 +94,12 @@ class PrerequisiteSteps(BasicSteps):
         received = self.expect_one_of(accepted, ApplicationRejected(application))
         if not accepted.matches(received):
             raise NotOffered(f"the target does not apply {reason}")
+
+    def any_new_key(self) -> NoneOf:
+        """Return any key but those of asks before this test, whose ends may come late."""
+        before = self.exchange.history.between(0, self.exchange.start)
+        asks = (one.content for one in before if isinstance(one.content, AskRequest))
+        return NoneOf((ask.key for ask in asks), "of this test")
 
     def rejected(self, ask: Ask) -> bool:
         """Return whether the ask was rejected, which is allowed if it does not fit."""

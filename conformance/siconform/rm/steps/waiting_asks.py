@@ -117,6 +117,21 @@ class WaitingAskSteps(BasicSteps):
                 return received
             if self._is_taken_again(ask.sent.application):
                 again = self._asks_again(ask)
+        return self._is_served_in_time(again, allocated)
+
+    def _is_served_in_time(self, again: Ask, allocated: Allocated) -> Allocated:
+        """Expect it to be allocated; if it is rejected, capacity has as long as an ask that waits.
+
+        The RM asks again until then: what the scheduler frees need not be free at once.
+        """
+        until = self.now() + self.deadlines.place
+        while self.now() < until:
+            expected = replace(allocated, key=str(again))
+            received = self.expect_one_of(expected, AskRejected(again))
+            if isinstance(received, Allocated):
+                return received
+            self.settles()
+            again = self._asks_again(again)
         return self.expect(replace(allocated, key=str(again)))
 
     def is_not_served(self, ask: Ask) -> None:
