@@ -76,11 +76,12 @@ def test_confirming_its_leftovers_completes_an_application_and_does_nothing_else
     rm: ResourceManager,
 ) -> None:
     waiting = rm.has_waiting_gang(leftovers=2)
-    gang, another_state = waiting.gang, AnotherState(COMPLETED)
+    gang = waiting.gang
 
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_clean_up(waiting)
-        rm.passes_over(ApplicationUpdated(gang, state=another_state))
+        rm.passes_over(ApplicationUpdated(gang, state=AnotherState(COMPLETED)))
+        another_state = rm.any_change_of(gang)
         rm.confirms(first)
         rm.synchronise_all()
         rm.confirms(rm.has_release_of(left))
