@@ -440,7 +440,6 @@ def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManag
 @requirement("SI-GANG-037")
 def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
-    other = rm.has_application(queue=QUOTA_QUEUE)
     partial = rm.has_partial_gang(
         memory=3, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
     )  # the quota is 10, and two are held
@@ -450,6 +449,7 @@ def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManage
         second = rm.has_release_of(left)
 
     rm.has_node(memory=20)
+    other = rm.has_application(queue=QUOTA_QUEUE)  # an older one, still empty, may have ended
     with rm.control("the quota share of a confirmed placeholder is allocated"):
         rm.expect(Allocated(rm.asks(other, memory=7)))
     late = rm.asks(other, memory=3)
