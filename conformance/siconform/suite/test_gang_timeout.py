@@ -389,10 +389,15 @@ def test_a_placeholder_asked_for_after_a_gang_of_style_soft_timed_out_is_not_los
     rm.has_expired(partial)
     rm.synchronise_all()  # no longer: an empty application soon ends
 
+    rm.has_observed(AskReleased("", partial.gang))  # at the timeout
     late = rm.asks_placeholder(partial.gang)
 
     rm.expect_one_of(
-        Allocated(late), AskRejected(late), AskReleased(late), *rm.ends_otherwise(late)
+        Allocated(late),
+        AskRejected(late),
+        AskReleased(late),
+        AskReleased("", partial.gang),
+        *rm.ends_otherwise(late),
     )
 
 
