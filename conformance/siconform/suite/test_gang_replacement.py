@@ -246,8 +246,7 @@ def test_the_real_ask_with_the_higher_priority_replaces_the_only_placeholder(
 def test_a_real_ask_without_placeholder_is_placed_normally(rm: ResourceManager) -> None:
     rm.has_node(memory=20)
     gang = rm.has_gang(members=2)
-    placeholder = rm.has_placeholder(gang)
-    used = rm.has_placeholder(gang, group=ANOTHER_GROUP)
+    placeholder, used = rm.has_placeholders(gang, TASK_GROUP, ANOTHER_GROUP)
     rm.has_replaced(gang, [used], group=ANOTHER_GROUP)
 
     for group in ("", ANOTHER_GROUP, "unknown-group"):
