@@ -36,7 +36,7 @@ of_each_style = pytest.mark.parametrize("style", list(Style))
 
 @requirement("SI-GANG-031")
 def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceManager) -> None:
-    limit = rm.short_limit(3.0)  # events further apart than a timer's resolution
+    limit = rm.short_limit(6.0)  # events further apart than a timer's resolution
     rm.has_node(memory=6, vcore=0)  # enough memory for all, but no vcore
     first_capacity, second_capacity = rm.has_full_node(memory=2), rm.has_full_node(memory=2)
     gang = rm.has_gang(members=3, memory=2, limit=limit)
@@ -100,7 +100,7 @@ def test_the_timeout_of_a_removed_gang_is_not_that_of_the_next_gang_of_its_id(
 
 @requirement("SI-GANG-031")
 def test_a_placeholder_ask_sent_again_does_not_restart_the_timeout(rm: ResourceManager) -> None:
-    limit = rm.short_limit(3.0)  # half of it exceeds the resolution of a timer
+    limit = rm.short_limit(6.0)  # half of it exceeds the resolution of a timer
     partial = rm.has_partial_gang(style=HARD, limit=limit)
     rm.stays_quiet(window=min(limit.seconds / 2, _CLEARLY))
 
