@@ -24,7 +24,6 @@ from siconform.rm.steps.gangs import (
     SOFT,
     Style,
     otherwise_released,
-    replaced,
     timed_out,
 )
 from siconform.rm.unregistered_rm import UnregisteredRM
@@ -165,7 +164,7 @@ def test_an_incomplete_gang_loses_its_placeholders_even_if_a_real_ask_came_early
 ) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
     rm.asks_member(partial.gang)
-    early = rm.receive_if_any(*map(replaced, partial.placeholders))
+    early = rm.receive_replacement_if_any(partial.placeholders)
     kept = [] if early else partial.placeholders  # that none is replaced is a SHOULD
     rm.needs_some(kept, of="to keep placeholders for a whole gang")
 
