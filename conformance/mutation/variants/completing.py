@@ -5,13 +5,14 @@ from functools import partial
 from itertools import cycle
 from typing import Any, Final
 
-from sireference.core import application_lifecycle, applications, asks
+from sireference.core import application_lifecycle, applications, asks, releases
 from sireference.core.model import (
     AcceptedApplication,
     Ask,
     Effect,
     ReleasedAllocation,
     UpdatedApplication,
+    partition_name,
 )
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
@@ -82,6 +83,54 @@ def _(patch: Patch, original: Original, rm: Any, new: Any, now: float) -> list[E
         state = ApplicationState.COMPLETING
         effects.append(UpdatedApplication(rm.rm_id, name, state, now, why))
     return effects
+
+
+@variant(
+    "unused-applications-complete",
+    "An application that asks for nothing is completed after the waiting time.",
+    once_failed_by=("SI-GANG-037",),
+    areas=("APP", "GANG"),
+)
+@instead_of(applications.submit)
+def _(patch: Patch, original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+    effects = original(rm, new, now)
+    if not any(isinstance(effect, AcceptedApplication) for effect in effects):
+        return effects
+    partition = rm.partitions[partition_name(new.partition)]
+    application = partition.applications[new.application_id]
+
+    def end(at: float) -> list[Effect]:
+        is_there = partition.applications.get(new.application_id) is application
+        if not is_there or application.state is not ApplicationState.NEW or application.held:
+            return []
+        patch.fires()
+        application.state = _COMPLETED
+        application_lifecycle.enter(partition, application, at)
+        why = "nothing was asked for"
+        return [UpdatedApplication(rm.rm_id, new.application_id, _COMPLETED, at, why)]
+
+    partition.timers.set(now + partition.settings.completing_timeout, end)
+    return effects
+
+
+@variant(
+    "confirmations-repeat-the-state",
+    "The state of an application is reported again when a release of its is confirmed.",
+    once_failed_by=("SI-GANG-045",),
+    areas=("APP", "GANG", "PRE"),
+)
+@instead_of(releases.confirmed)
+def _(
+    patch: Patch, original: Original, partition: Any, allocation: Any, *rest: Any
+) -> list[Effect]:
+    application, before = allocation.application, allocation.application.state
+    effects = original(partition, allocation, *rest)
+    if application.state is not before or application.application_id not in partition.applications:
+        return effects
+    patch.fires()
+    *_, now = rest
+    name, why = application.application_id, "as before"
+    return [*effects, UpdatedApplication(partition.rm_id, name, before, now, why)]
 
 
 @_on_the_wire(

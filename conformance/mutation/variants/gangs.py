@@ -19,10 +19,12 @@ from sireference.core.gang import completion, placeholders, submission
 from sireference.core.model import (
     AskedAndHeld,
     Effect,
+    RejectedAsk,
     ReleasedAllocation,
     ReleasedAsk,
     partition_name,
 )
+from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.node import Node
 from sireference.core.state.timers import Timers
 from sireference.core.states import ApplicationState, NodeState, TerminationType
@@ -116,6 +118,35 @@ def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[E
             patch.fires()
             return []
     return original(rm, ask, now)
+
+
+@variant(
+    "no-more-placeholders-than-announced",
+    "A placeholder ask is rejected if the gang asks for more than its placeholderAsk.",
+    once_failed_by=("SI-GANG-043",),
+    areas=("GANG",),
+)
+def _(patch: Patch) -> None:
+    asked: dict[Any, dict[str, Resource]] = {}  # of each application, by key
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            application = partition.applications.get(ask.application_id)
+            announced = application.submitted.placeholder_ask if application is not None else None
+            if announced is None or not ask.is_placeholder:
+                continue
+            before = asked.setdefault(application, {})
+            held = partition.allocations.of(application).values()
+            recovered = {one.record.ask.key: one.record.ask.resource for one in held}
+            wanted = {**recovered, **before, ask.key: ask.resource}
+            if not sum(wanted.values(), NOTHING).fits(announced):
+                patch.fires()
+                reason = "it is more than was announced"
+                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, reason)]
+            before[ask.key] = ask.resource
+        return original(rm, ask, now)
+
+    patch.instead_of(asks.add, add)
 
 
 @variant(

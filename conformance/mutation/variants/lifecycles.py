@@ -7,9 +7,16 @@ from typing import Any, Final
 
 import grpc
 from sireference.core import application_lifecycle, applications, asks, nodes, scheduler
-from sireference.core.model import Ask, Effect, RejectedAsk, partition_name
+from sireference.core.model import (
+    AcceptedApplication,
+    Ask,
+    Effect,
+    RejectedAsk,
+    UpdatedApplication,
+    partition_name,
+)
 from sireference.core.state.resource_manager import ResourceManager
-from sireference.core.states import AskTrigger
+from sireference.core.states import ApplicationState, AskTrigger
 from sireference.shell.engine import Engine
 from sireference.shell.streams import Ending
 from siwire.ext import extension_pb2 as ext
@@ -116,6 +123,29 @@ def _(patch: Patch) -> None:
         return original(rm, ask, now)
 
     patch.instead_of(asks.add, add)
+
+
+hopeless = _
+
+
+@variant(
+    "reports-new-rejects-hopeless",
+    "A new application is reported as New, and an ask bigger than every node is rejected.",
+    once_failed_by=("SI-GANG-015",),
+    areas=("APP", "GANG"),
+)
+def _(patch: Patch) -> None:
+    def submit(original: Callable[..., Any], rm: ResourceManager, new: Any, now: float) -> Any:
+        effects = original(rm, new, now)
+        if any(isinstance(effect, AcceptedApplication) for effect in effects):
+            patch.fires()
+            name, why = new.application_id, "it was accepted"
+            state = ApplicationState.NEW
+            effects.append(UpdatedApplication(rm.rm_id, name, state, now, why))
+        return effects
+
+    hopeless.alter(patch)
+    patch.instead_of(applications.submit, submit)
 
 
 @variant(

@@ -75,12 +75,11 @@ def test_a_real_ask_has_one_placeholder_released(rm: ResourceManager) -> None:
 def test_nothing_is_allocated_before_the_rm_has_confirmed(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(memory=4)
     app = rm.has_application()
-    waiting = rm.has_waiting_ask(app, memory=4)
 
     open_one = rm.has_open_replacement(gang, placeholders)
     late = rm.asks(app, memory=4)
 
-    rm.expect_none(Allocated(open_one.real), Allocated(waiting), Allocated(late))
+    rm.expect_none(Allocated(open_one.real), Allocated(late))
     with rm.control("after the confirmation the real allocation comes"):
         rm.confirms(open_one.release)
         rm.expect(Allocated(open_one.real))
@@ -246,8 +245,7 @@ def test_the_real_ask_with_the_higher_priority_replaces_the_only_placeholder(
 def test_a_real_ask_without_placeholder_is_placed_normally(rm: ResourceManager) -> None:
     rm.has_node(memory=20)
     gang = rm.has_gang(members=2)
-    placeholder = rm.has_placeholder(gang)
-    used = rm.has_placeholder(gang, group=ANOTHER_GROUP)
+    placeholder, used = rm.has_placeholders(gang, TASK_GROUP, ANOTHER_GROUP)
     rm.has_replaced(gang, [used], group=ANOTHER_GROUP)
 
     for group in ("", ANOTHER_GROUP, "unknown-group"):
@@ -389,10 +387,10 @@ def test_a_replacement_leaves_no_capacity_for_an_ask_that_waits(
 @requirement("SI-GANG-054")
 def test_a_smaller_real_ask_frees_what_it_leaves_over(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(memory=4)
-    waiting = rm.has_waiting_ask(rm.has_application(), memory=1)
 
     with rm.confirming_nothing():
         open_one = rm.expect_replacement(rm.asks_member(gang, memory=3), placeholders)
+    waiting = rm.asks(rm.has_application(), memory=1)
     rm.expect_none(Allocated(open_one.real), Allocated(waiting))
     rm.confirms(open_one.release)
 
@@ -447,8 +445,8 @@ def test_a_real_ask_does_not_wait_for_placeholders_in_replacement(rm: ResourceMa
 def test_a_second_confirmation_changes_nothing(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(memory=4)
     app = rm.has_application()
-    waiting = rm.has_waiting_ask(app, memory=4)
     open_one = rm.has_open_replacement(gang, placeholders)
+    waiting = rm.asks(app, memory=4)
 
     rm.confirms(open_one.release)
     rm.confirms(open_one.release)
@@ -484,8 +482,8 @@ def test_a_stop_of_the_placeholder_does_not_lose_the_real_ask(rm: ResourceManage
 @requirement("SI-GANG-059")
 def test_a_real_ask_withdrawn_in_time_is_not_allocated(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(memory=4)
-    waiting = rm.has_waiting_ask(rm.has_application(), memory=4)
     open_one = rm.has_open_replacement(gang, placeholders)
+    waiting = rm.asks(rm.has_application(), memory=4)
 
     rm.withdraws(open_one.real)
     rm.synchronise_all()

@@ -24,7 +24,6 @@ from siconform.rm.steps.gangs import (
     SOFT,
     Style,
     otherwise_released,
-    replaced,
     timed_out,
 )
 from siconform.rm.unregistered_rm import UnregisteredRM
@@ -36,7 +35,7 @@ of_each_style = pytest.mark.parametrize("style", list(Style))
 
 @requirement("SI-GANG-031")
 def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceManager) -> None:
-    limit = rm.short_limit(3.0)  # events further apart than a timer's resolution
+    limit = rm.short_limit(6.0)  # events further apart than a timer's resolution
     rm.has_node(memory=6, vcore=0)  # enough memory for all, but no vcore
     first_capacity, second_capacity = rm.has_full_node(memory=2), rm.has_full_node(memory=2)
     gang = rm.has_gang(members=3, memory=2, limit=limit)
@@ -100,7 +99,7 @@ def test_the_timeout_of_a_removed_gang_is_not_that_of_the_next_gang_of_its_id(
 
 @requirement("SI-GANG-031")
 def test_a_placeholder_ask_sent_again_does_not_restart_the_timeout(rm: ResourceManager) -> None:
-    limit = rm.short_limit(3.0)  # half of it exceeds the resolution of a timer
+    limit = rm.short_limit(6.0)  # half of it exceeds the resolution of a timer
     partial = rm.has_partial_gang(style=HARD, limit=limit)
     rm.stays_quiet(window=min(limit.seconds / 2, _CLEARLY))
 
@@ -165,7 +164,7 @@ def test_an_incomplete_gang_loses_its_placeholders_even_if_a_real_ask_came_early
 ) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
     rm.asks_member(partial.gang)
-    early = rm.receive_if_any(*map(replaced, partial.placeholders))
+    early = rm.receive_replacement_if_any(partial.placeholders)
     kept = [] if early else partial.placeholders  # that none is replaced is a SHOULD
     rm.needs_some(kept, of="to keep placeholders for a whole gang")
 
@@ -287,6 +286,7 @@ def test_the_id_of_an_application_that_was_removed_while_it_failed_is_free_again
         rm.submits_application(partial.gang)
 
         rm.expect(ApplicationAccepted(partial.gang))
+    rm.has_node()  # what was being released may be held until it is confirmed
     rm.expect(Allocated(rm.asks(partial.gang)))
 
 
@@ -389,10 +389,15 @@ def test_a_placeholder_asked_for_after_a_gang_of_style_soft_timed_out_is_not_los
     rm.has_expired(partial)
     rm.synchronise_all()  # no longer: an empty application soon ends
 
+    rm.has_observed(AskReleased("", partial.gang))  # at the timeout
     late = rm.asks_placeholder(partial.gang)
 
     rm.expect_one_of(
-        Allocated(late), AskRejected(late), AskReleased(late), *rm.ends_otherwise(late)
+        Allocated(late),
+        AskRejected(late),
+        AskReleased(late),
+        AskReleased("", partial.gang),
+        *rm.ends_otherwise(late),
     )
 
 
@@ -440,7 +445,6 @@ def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManag
 @requirement("SI-GANG-037")
 def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
-    other = rm.has_application(queue=QUOTA_QUEUE)
     partial = rm.has_partial_gang(
         memory=3, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
     )  # the quota is 10, and two are held
@@ -450,6 +454,7 @@ def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManage
         second = rm.has_release_of(left)
 
     rm.has_node(memory=20)
+    other = rm.has_application(queue=QUOTA_QUEUE)  # an older one, still empty, may have ended
     with rm.control("the quota share of a confirmed placeholder is allocated"):
         rm.expect(Allocated(rm.asks(other, memory=7)))
     late = rm.asks(other, memory=3)

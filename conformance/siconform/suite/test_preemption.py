@@ -322,7 +322,7 @@ def test_an_updated_victim_does_not_have_a_higher_priority_than_the_ask(
     rm: ResourceManager,
 ) -> None:
     rm.has_updates_of_allocations()
-    rm.has_node(memory=10)
+    rm.has_node(memory=10, vcore=20)  # enough for the updates
     taker = rm.has_application(queue=TAKING_QUEUE)
     lower = rm.has_allocation(taker, priority=CLAIM - 5)
     higher = [rm.has_allocation(taker, priority=CLAIM + 5) for _ in range(9)]

@@ -492,7 +492,7 @@ def test_what_replaces_an_updated_placeholder_holds_its_own_amount(
 @requirement("SI-GANG-031")
 def test_the_update_of_a_placeholder_does_not_restart_the_timeout(rm: ResourceManager) -> None:
     rm.has_updates_of_allocations()
-    limit = rm.short_limit(3.0)
+    limit = rm.short_limit(6.0)  # half of it exceeds the resolution of a timer
     partial = rm.has_partial_gang(style=HARD, limit=limit)
     rm.stays_quiet(window=min(limit.seconds / 2, 5.0))
 

@@ -14,7 +14,7 @@ from siconform.protocol.application_states import (
     AnotherState,
     State,
 )
-from siconform.protocol.notifications import Allocated, ApplicationUpdated, Fact
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, AskRejected, Fact
 from siconform.rm.steps.basic import BasicSteps
 
 _MUCH: Final = 2.0  # seconds at most that distinguish a second wait from the first
@@ -90,13 +90,18 @@ class ApplicationEndSteps(BasicSteps):
             )
             self.has_node()
             self.has_allocation(holding)
-            self.asks(asking, memory=1000)
+            too_large = self.asks(asking, memory=1000)
             self.settles()
             before = {update.state for update in self.observe(ApplicationUpdated(asking))}
             after = {update.state for update in self.observe(ApplicationUpdated(holding))}
-            if before:  # the ask that does not fit was queued: the state before an allocation
+            if before and not self.observe(AskRejected(too_large)):  # reported with a queued ask
                 running = after - before
         return State(*running, *RUNNING.names)
+
+    def any_change_of(self, application: str) -> AnotherState:
+        """Return every state except completed and the last reported one, which may be repeated."""
+        last = (update.state for update in self.observe(ApplicationUpdated(application))[-1:])
+        return AnotherState(COMPLETED, State(*last))
 
     def had_nothing_at_first(self, *applications: str) -> None:
         """Pass over reports of waiting before any other state: new applications have nothing."""
