@@ -102,6 +102,13 @@ def test_queue_may_exceed_its_limit_without_a_new_configuration(cause: Part) -> 
     assert result(rule, [REGISTERED, APP, NODE, ASK, new(), ENFORCED]).violation is not None
 
 
+def test_report_after_a_release_of_everything_is_told_back() -> None:
+    everything = ReleaseRequest(AllOf("a"), STOPPED)  # the ask may go on, or end in silence
+    told_back = [reported("k", 3), new("k", 3), end(), ended()]
+
+    assert complaints([NODE, APP, ASK, everything, *ASKS_SYNCHRONISED * 2, *told_back]) == []
+
+
 def test_foreign_allocation_may_be_reported_to_end_with_its_node() -> None:
     ends = [NODE, foreign(4), DECOMMISSION, FOREIGN_ENDED]
 
