@@ -391,4 +391,4 @@ def test_the_share_of_an_ended_allocation_is_free_again(
     ends(rm, allocation)
     rm.has_node(memory=100)
 
-    rm.expect(Allocated(rm.asks(other_app, memory=10)))
+    rm.is_served(rm.asks(other_app, memory=10))

@@ -366,7 +366,7 @@ def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
         rm.withdraws(other)
         rm.expect_none(Allocated(other))  # else the release might overtake it
         rm.releases(allocation)
-        rm.expect(Allocated(rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2)))
+        rm.is_served(rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2))
 
 
 @requirement("SI-GANG-026")
