@@ -225,6 +225,7 @@ def test_a_foreign_allocation_is_taken_beyond_the_capacity_of_its_node(rm: Resou
 
     foreign = rm.has_foreign(node, memory=8)
 
+    rm.has_kept(held)
     waiting = rm.asks(app, memory=1)
     rm.expect_none(Allocated(waiting), AllocationRejected(foreign))
     rm.has_foreign(node, key=foreign, memory=3)

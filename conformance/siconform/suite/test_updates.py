@@ -208,6 +208,7 @@ def test_an_allocation_beyond_its_node_holds_what_a_smaller_update_leaves(
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_updated(rm.has_allocation(app, memory=2), memory=25)
+    rm.has_kept(allocation)
 
     rm.has_updated(allocation, memory=20)
 
