@@ -420,9 +420,9 @@ def test_a_real_ask_is_not_placed_where_its_placeholder_had_no_such_resource(
 ) -> None:
     rm.does_gang_scheduling()
     gang, [placeholder] = rm.has_complete_gang(memory=2)
-    other = rm.has_node(resources={"memory": 2, "vcore": 1, "gpu": 1})
+    other = rm.has_node(resources={"memory": 2, "vcore": 1, "gpu": 2})
 
-    real = rm.asks(gang, resources={**gang.member, "gpu": 1}, task_group=TASK_GROUP)
+    real = rm.asks(gang, resources={**gang.member, "gpu": 2}, task_group=TASK_GROUP)
 
     rm.expect_none(Allocated(real, node=placeholder.node))
     placed = rm.observe(Allocated(real, node=other))
