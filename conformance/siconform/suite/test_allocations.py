@@ -334,7 +334,7 @@ def test_nothing_is_sent_of_an_allocation_that_has_ended(rm: ResourceManager) ->
     rm.drains(node)
     rm.decommissions(node)
     with rm.precondition("the end with the node is reported"):
-        rm.expect(Released(identity=orphaned.identity))
+        rm.expect_end_of(orphaned)
     rm.removes_application(app)
 
     ended = (stopped.identity, orphaned.identity)
