@@ -21,6 +21,8 @@ from siconform.protocol.requests import AskRequest, ExistingAllocationRequest, N
 from siconform.recording.history import Entry, Exchange
 
 F = TypeVar("F", bound=Fact)
+OpenRelease = tuple[str, Termination, str]
+"""Identity, type, and the application if there is no identity: all of it is released."""
 
 
 class Inbox:
@@ -30,7 +32,7 @@ class Inbox:
         self._link = link
         self._exchange = exchange
         self._taken: set[int] = set()  # indexes of entries that satisfied an expectation
-        self._open_releases: dict[tuple[str, Termination], int] = {}  # expected ones, with index
+        self._open_releases: dict[OpenRelease, int] = {}  # expected ones, with index
 
     def observe(self, pattern: F) -> list[F]:
         """Return every matching element of this test so far, whether or not it was expected."""
@@ -58,7 +60,7 @@ class Inbox:
         """Consume the element for an expectation."""
         self._taken.add(index)
         if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
-            self._open_releases[fact.identity, fact.termination] = index
+            self._open_releases[opened_by(fact)] = index
         return fact
 
     def take_since(self, index: int) -> None:
@@ -113,10 +115,16 @@ class Inbox:
         """Return whether this repeats a release, which is allowed until it is confirmed."""
         if not isinstance(received, Released):
             return False
-        before = self._open_releases.get((received.identity, received.termination))
+        before = self._open_releases.get(opened_by(received))
         return before is not None and not is_renamed(
             received.identity, self._exchange.history.between(before, index)
         )
+
+
+def opened_by(release: Released) -> OpenRelease:
+    """Return what this release by the scheduler opens, until the RM confirms it."""
+    identity = release.identity
+    return identity, release.termination, "" if identity else release.application
 
 
 def is_renamed(identity: str, entries: Iterable[Entry]) -> bool:

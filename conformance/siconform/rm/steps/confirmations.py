@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siconform.expecting.endpoint import Endpoint
-from siconform.expecting.inbox import is_renamed
+from siconform.expecting.inbox import OpenRelease, is_renamed, opened_by
 from siconform.protocol.availability import omitting
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
@@ -28,7 +28,7 @@ class ConfirmationSteps(Sender):
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._confirms_releases = True
-        self._left_open: dict[tuple[str, Termination], int] = {}  # since this index
+        self._left_open: dict[OpenRelease, int] = {}  # since this index
 
     def confirms(self, release: Released, termination: Termination | None = None) -> None:
         """Confirm a release of the scheduler with the same message (or with another type)."""
@@ -60,7 +60,7 @@ class ConfirmationSteps(Sender):
 
     def _is_left_open(self, release: Released) -> bool:
         """Return whether this repeats a release that is to stay unconfirmed."""
-        since = self._left_open.get((release.identity, release.termination))
+        since = self._left_open.get(opened_by(release))
         return since is not None and not is_renamed(
             release.identity, self.exchange.history.since(since)
         )
@@ -73,7 +73,7 @@ class ConfirmationSteps(Sender):
         """Confirm releases again as they come, but not those received before."""
         with self.connection.receive_lock:  # a release seen earlier was passed over
             now = len(self.exchange.history)
-            self._left_open |= {(one.identity, one.termination): now for one in self._unconfirmed()}
+            self._left_open |= {opened_by(one): now for one in self._unconfirmed()}
             self._confirms_releases = True
 
     def confirms_everything(self) -> None:
@@ -86,10 +86,10 @@ class ConfirmationSteps(Sender):
             self.confirms(release)
 
     def _unconfirmed(self) -> list[Released]:
-        answered: set[tuple[str, Termination]] = set()
+        answered: set[OpenRelease] = set()
         for entry in self.exchange.entries():
             if isinstance(sent := entry.content, ReleaseRequest):
-                answered.add((_identity(sent.subject), sent.termination))
+                answered.add(_answered_by(sent))
             elif isinstance(sent, AskRequest):  # a reused key names another allocation
                 answered = {one for one in answered if one[0] != sent.key}
         received = {  # a release may be repeated until it is confirmed
@@ -97,11 +97,7 @@ class ConfirmationSteps(Sender):
             for release in self.observe(Released())
             if release.termination in BY_THE_SCHEDULER
         }
-        return [
-            release
-            for release in received.values()
-            if (release.identity, release.termination) not in answered
-        ]
+        return [release for release in received.values() if opened_by(release) not in answered]
 
     def confirms_by_itself(self, fact: Fact) -> None:
         """Confirm this at once if it is a release to be confirmed automatically."""
@@ -135,9 +131,12 @@ class ConfirmationSteps(Sender):
         )
 
 
-def _identity(subject: OneAllocation | AllOf) -> str:
-    """Return the identity it names; none for a release of everything."""
-    return subject.identity if isinstance(subject, OneAllocation) else ""
+def _answered_by(sent: ReleaseRequest) -> OpenRelease:
+    """Return what this confirms if it is a confirmation."""
+    subject = sent.subject
+    if isinstance(subject, OneAllocation):
+        return subject.identity, sent.termination, ""
+    return "", sent.termination, subject.application
 
 
 def _covers(withdrawn: OneAsk | AllOf | AllThereIs, release: AskReleased) -> bool:
