@@ -14,7 +14,7 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.notifications import Released, Termination, UpdateKind
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, Request
-from siconform.protocol.subjects import OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
 from siconform.rm.resource_manager import ResourceManager
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets.profile import TargetProfile
@@ -62,6 +62,11 @@ def ask_released(termination: Termination) -> si_pb2.AllocationResponse:
         terminationType=si_pb2.TerminationType.Value(termination.value),
     )
     return si_pb2.AllocationResponse(releasedAsks=[release])
+
+
+def all_released(application: str) -> si_pb2.AllocationResponse:
+    release = si_pb2.AllocationRelease(applicationID=application, terminationType=si_pb2.TIMEOUT)
+    return si_pb2.AllocationResponse(released=[release])
 
 
 @pytest.mark.parametrize("termination", OWN)
@@ -152,6 +157,25 @@ def test_reused_key_is_confirmed_separately() -> None:
     assert rm.expect(Released(identity="key")) == received
     assert connection.requests[-1] == connection.requests[0]
     assert len(connection.requests) == 3
+
+
+def test_releases_of_all_of_two_applications_are_told_apart() -> None:
+    connection = ObservedConnection(REVISIONS["2023-12"], UpdateKind.ALLOCATIONS)
+    rm = rm_on(connection, Deadlines())
+    confirmed = [
+        ReleaseRequest(AllOf(application), Termination.TIMEOUT, "")
+        for application in ("first", "second")
+    ]
+
+    with rm.confirming_nothing():
+        connection.receives(all_released("first"))
+    connection.receives(all_released("second"))
+    assert connection.requests == confirmed[1:]
+
+    for application in ("first", "second"):
+        rm.expect(Released(application=application, identity=""))
+    rm.confirms_everything()
+    assert connection.requests == confirmed[::-1]
 
 
 def test_unconfirmed_release_stays_open(

@@ -62,8 +62,8 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
 @_on_the_wire(
     "amounts-are-rounded-up",
     "Devices are allocated in pairs.",
-    once_failed_by=("SI-ALLOC-002",),
-    areas=("ALLOC",),
+    once_failed_by=("SI-ALLOC-002", "SI-RES-001", "SI-FOR-002", "SI-ASK-032"),
+    areas=("ALLOC", "RES", "FOR", "ASK"),
 )
 def _(request: si.AllocationRequest) -> None:
     for ask in filter(is_ask, request.allocations):

@@ -271,7 +271,7 @@ def _(response: si.ApplicationResponse) -> None:
 @_on_the_wire(
     "one-release-for-all",
     "The end of all allocations of an application is reported by one release without key.",
-    once_failed_by=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
+    once_failed_by=("SI-NODE-032", "SI-APP-035", "SI-REL-023", "SI-ALLOC-009"),
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
     held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
@@ -283,7 +283,7 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     whole = [
         application
         for application, ended in ending.items()
-        if len(ended) > 1 and ended >= held[application] and not ended & named
+        if ended >= held[application] and not ended & named
     ]
     merged = list(_merged(response, whole))
     for release in response.released:

@@ -27,7 +27,6 @@ from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry, Exchange
 
 F = TypeVar("F", bound=Fact)
-
 Ended = tuple[str, str]
 """What a release ends: an allocation by its identity, or else all of an application."""
 

@@ -216,11 +216,7 @@ def test_a_quota_below_what_a_queue_holds_counts_all_of_that(
     unregistered_rm.is_reconfigured(queues_with_quotas(first=4))
 
     unregistered_rm.settles()  # what is beyond it may be preempted
-    live = [
-        allocation
-        for allocation in allocations
-        if not unregistered_rm.observe(Released(identity=allocation.identity))
-    ]
+    live = [one for one in allocations if not unregistered_rm.was_released(one)]
     unregistered_rm.needs_some(live, of="to keep what a reduced quota allows")
     unregistered_rm.has_released(live.pop())
     left = 4 - 2 * len(live)

@@ -92,7 +92,7 @@ def test_an_rm_cannot_touch_what_belongs_to_another(
     rm.still_holds(allocation)
     with rm.control("the same requests by their owner take effect"):
         rm.removes_application(app)
-        rm.expect(Allocated(rm.asks(rm.has_application(), memory=10)))
+        rm.is_served(rm.asks(rm.has_application(), memory=10))
         rm.decommissions(node)
         rm.registers_node(node)
         rm.expect(NodeAccepted(node))

@@ -87,15 +87,15 @@ def test_a_foreign_allocation_beyond_its_node_frees_only_what_is_not_held_then(
 
 @requirement("SI-FOR-002")
 def test_a_foreign_allocation_holds_its_last_amount_of_every_type(rm: ResourceManager) -> None:
-    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 4})
     app = rm.has_application()
     foreign = rm.has_foreign(node, memory=1)
 
-    rm.reports_foreign(node, key=foreign, resources={"memory": 1, "vcore": 1, "gpu": 2})
+    rm.reports_foreign(node, key=foreign, resources={"memory": 1, "vcore": 1, "gpu": 4})
 
-    waiting = rm.asks(app, resources={"memory": 1, "vcore": 1, "gpu": 1})
+    waiting = rm.asks(app, resources={"memory": 1, "vcore": 1, "gpu": 2})
     rm.expect_none(Allocated(waiting))
-    rm.reports_foreign(node, key=foreign, resources={"memory": 1, "vcore": 1, "gpu": 1})
+    rm.reports_foreign(node, key=foreign, resources={"memory": 1, "vcore": 1, "gpu": 2})
     rm.is_served(waiting, node=node)
 
 
@@ -225,6 +225,7 @@ def test_a_foreign_allocation_is_taken_beyond_the_capacity_of_its_node(rm: Resou
 
     foreign = rm.has_foreign(node, memory=8)
 
+    rm.has_kept(held)
     waiting = rm.asks(app, memory=1)
     rm.expect_none(Allocated(waiting), AllocationRejected(foreign))
     rm.has_foreign(node, key=foreign, memory=3)

@@ -247,11 +247,12 @@ def test_a_shrinking_node_loses_allocations_by_preemption_only(rm: ResourceManag
 
     others = [t for t in Termination if t is not Termination.PREEMPTED_BY_SCHEDULER]
     rm.expect_none(
-        *(Released(identity=a.identity, termination=t) for a in allocations for t in others)
+        *(Released(identity=a.identity, termination=t) for a in allocations for t in others),
+        *(Released(application=app, identity="", termination=t) for t in others),
     )
     rm.synchronise_all()
     for allocation in allocations:
-        if not rm.observe(Released(identity=allocation.identity)):
+        if not rm.was_released(allocation):
             rm.still_holds(allocation)
 
 
@@ -438,7 +439,7 @@ def test_a_node_below_its_use_has_capacity_only_once_enough_has_ended(rm: Resour
     rm.updates_node(node, memory=6)
 
     rm.settles()  # one of them may be preempted
-    live = [one for one in allocations if not rm.observe(Released(identity=one.identity))]
+    live = [one for one in allocations if not rm.was_released(one)]
     rm.needs_some(live, of="to keep what fits a node that has shrunk")
     if len(live) == len(allocations):
         rm.has_released(live[0])

@@ -117,7 +117,7 @@ def test_the_capacity_of_a_victim_that_the_rm_stopped_is_free(rm: ResourceManage
         rm.releases(rm.victim_of(release, taken.allocations))
         rm.confirms_everything()
 
-    rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
+    rm.is_served(rm.asks(taken.taker, memory=1))
 
 
 @requirement("SI-PRE-002")

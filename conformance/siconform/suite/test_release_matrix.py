@@ -127,7 +127,7 @@ def test_an_ask_release_that_names_no_pending_ask_withdraws_none(
     rm.withdraws(over, termination)
     rm.has_node()
 
-    rm.expect(Allocated(kept))
+    rm.is_served(kept)
     rm.expect_none(Allocated(over))
 
 

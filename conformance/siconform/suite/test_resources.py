@@ -20,18 +20,18 @@ EXACT = 2**53  # floating point has every integer up to this one, but not the ne
 @requirement("SI-RES-001")
 def test_a_resource_type_left_out_counts_as_zero(rm: ResourceManager) -> None:
     plain = rm.has_node(resources={"memory": 10})
-    with_gpus = rm.has_node(resources={"memory": 10, "gpu": 2})
+    with_gpus = rm.has_node(resources={"memory": 10, "gpu": 4})
     app = rm.has_application()
 
-    rm.expect(Allocated(rm.asks(app, resources={"memory": 1, "gpu": 1}), node=with_gpus))
+    rm.expect(Allocated(rm.asks(app, resources={"memory": 1, "gpu": 2}), node=with_gpus))
 
     for _ in range(2):
         rm.asks(app, resources={"memory": 9})
     rm.expect(Allocated(application=app, node=plain, resource={"memory": 9}))
     rm.expect(Allocated(application=app, node=with_gpus, resource={"memory": 9}))
 
-    rm.expect(Allocated(rm.asks(app, resources={"gpu": 1}), node=with_gpus))
-    one_too_many = rm.asks(app, resources={"gpu": 1})
+    rm.expect(Allocated(rm.asks(app, resources={"gpu": 2}), node=with_gpus))
+    one_too_many = rm.asks(app, resources={"gpu": 2})
     rm.expect_none(Allocated(one_too_many))
 
 
@@ -91,7 +91,7 @@ def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ({"memory": 2, "vcore": 1, "gpu": 1}, {"memory": 2, "vcore": 1}),
+        ({"memory": 2, "vcore": 1, "gpu": 2}, {"memory": 2, "vcore": 1}),
         ({"memory": 2, "vcore": 8}, {"memory": 2, "vcore": 2}),
     ],
     ids=["without a type", "less of one type"],
@@ -100,9 +100,9 @@ def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
 def test_each_amount_of_the_replacing_ask_counts(
     rm: ResourceManager, earlier: Mapping[str, int], later: Mapping[str, int]
 ) -> None:
-    node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 1})
+    node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 2})
     app = rm.has_application()
-    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 1}, node=node)
+    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 2}, node=node)
     ask = rm.has_pending_ask(app, resources=earlier)
 
     rm.has_asked_again(ask, resources=later)

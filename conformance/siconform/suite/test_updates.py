@@ -208,6 +208,7 @@ def test_an_allocation_beyond_its_node_holds_what_a_smaller_update_leaves(
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_updated(rm.has_allocation(app, memory=2), memory=25)
+    rm.has_kept(allocation)
 
     rm.has_updated(allocation, memory=20)
 
@@ -339,7 +340,7 @@ def test_its_node_gets_back_what_an_updated_allocation_held_last(
 
     ends(rm, allocation)
 
-    rm.expect(Allocated(rm.asks(other, memory=10, vcore=10), node=node))
+    rm.is_served(rm.asks(other, memory=10, vcore=10), node=node)
     for one_more in ({"memory": 1, "vcore": 0}, {"memory": 0, "vcore": 1}):
         rm.expect_none(Allocated(rm.asks(other, resources=one_more)))
 

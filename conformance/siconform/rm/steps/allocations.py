@@ -290,6 +290,21 @@ class AllocationSteps(Observations, Sender):
             if whole.matches(self.expect_one_of(own, whole)):
                 return
 
+    def was_released(self, allocation: Allocated, termination: Termination = ANY) -> bool:
+        """Return whether the scheduler released it, by itself or with all of its application."""
+        whole = Released("", allocation.application, "", termination)
+        own = Released(identity=allocation.identity, termination=termination)
+        return bool(self.observe(own) or self.observe(whole))
+
+    def has_kept(self, allocation: Allocated) -> None:
+        """Given: it is not preempted, although its node has too little for it; else NotOffered.
+
+        By the diagram, a scheduler may preempt an allocation in this case as in any other.
+        """
+        self.settles()
+        if self.was_released(allocation, Termination.PREEMPTED_BY_SCHEDULER):
+            raise NotOffered("the target does not offer to keep what is too large for its node")
+
     def still_holds(self, allocation: Allocated) -> None:
         """Check that the allocation is live: it can be released and that is confirmed."""
         self.releases(allocation)

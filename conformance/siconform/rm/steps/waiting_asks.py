@@ -101,37 +101,27 @@ class WaitingAskSteps(BasicSteps):
         """Then: the ask is allocated as ``wanted`` (fields of Allocated).
 
         If it was rejected while it did not fit, the RM asks again once everything sent before is
-        processed. If its application had nothing left and may have completed, the RM submits it
-        again.
+        processed, and goes on for as long as a placement may take: what ends may hold its capacity
+        until that is reported. If its application had nothing left and may have completed, the RM
+        submits it again.
         """
         allocated = Allocated(ask, **wanted)
         received = self.expect_one_of(allocated, AskRejected(ask))
         if isinstance(received, Allocated):
             return received
         self.records("an ask without capacity", received)
-        again = self._asks_again(ask)
-        if self._may_be_completed(ask.sent.application):
-            received = self.expect_one_of(replace(allocated, key=str(again)), AskRejected(again))
-            if isinstance(received, Allocated):
-                return received
-            if self._is_taken_again(ask.sent.application):
-                again = self._asks_again(ask)
-        return self._is_served_in_time(again, allocated)
-
-    def _is_served_in_time(self, again: Ask, allocated: Allocated) -> Allocated:
-        """Expect it to be allocated; if it is rejected, capacity has as long as an ask that waits.
-
-        The RM asks again until then: what the scheduler frees need not be free at once.
-        """
         until = self.now() + self.deadlines.place
-        while self.now() < until:
-            expected = replace(allocated, key=str(again))
-            received = self.expect_one_of(expected, AskRejected(again))
+        while True:
+            again = self._asks_again(ask)
+            served = replace(allocated, key=str(again))
+            if self.now() >= until:
+                return self.expect(served)
+            received = self.expect_one_of(served, AskRejected(again))
             if isinstance(received, Allocated):
                 return received
-            self.settles()
-            again = self._asks_again(again)
-        return self.expect(replace(allocated, key=str(again)))
+            application = ask.sent.application
+            if not (self._may_be_completed(application) and self._is_taken_again(application)):
+                self.stays_quiet()
 
     def is_not_served(self, ask: Ask) -> None:
         """Check that the ask still does not fit: it waits, or is rejected again when repeated."""
