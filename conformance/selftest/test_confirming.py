@@ -117,22 +117,6 @@ class ObservedConnection(RecordingConnection):
         self.history.add(self.rm_id, requests, sent_by_rm=True, message=message)
 
 
-def test_ends_of_whole_applications_are_told_apart() -> None:
-    connection = ObservedConnection(REVISIONS["2024-10"], UpdateKind.ALLOCATIONS)
-    rm = rm_on(connection, Deadlines(ack=0.1, release=0.1))
-
-    with rm.confirming_nothing():
-        for name in ("one", "other"):
-            release = si24.AllocationRelease(applicationID=name, terminationType=si24.TIMEOUT)
-            connection.receives(si24.AllocationResponse(released=[release]))
-        first, second = [rm.expect(Released(application=name)) for name in ("one", "other")]
-        rm.confirms(first)
-        rm.confirms_everything()
-
-    confirmed = [sent.subject for sent in connection.requests if isinstance(sent, ReleaseRequest)]
-    assert confirmed == [first.subject, second.subject]
-
-
 def test_reused_key_is_confirmed_separately() -> None:
     connection = ObservedConnection(REVISIONS["2024-10"], UpdateKind.ALLOCATIONS)
     rm = rm_on(connection, Deadlines(ack=0.1, release=0.1))
@@ -159,7 +143,7 @@ def test_reused_key_is_confirmed_separately() -> None:
     assert len(connection.requests) == 3
 
 
-def test_releases_of_all_of_two_applications_are_told_apart() -> None:
+def test_releases_of_all_of_two_applications_are_confirmed_separately() -> None:
     connection = ObservedConnection(REVISIONS["2023-12"], UpdateKind.ALLOCATIONS)
     rm = rm_on(connection, Deadlines())
     confirmed = [

@@ -102,11 +102,11 @@ def test_queue_may_exceed_its_limit_without_a_new_configuration(cause: Part) -> 
     assert result(rule, [REGISTERED, APP, NODE, ASK, new(), ENFORCED]).violation is not None
 
 
-def test_report_after_a_release_of_everything_is_told_back() -> None:
+def test_echo_of_a_report_after_a_release_of_everything() -> None:
     everything = ReleaseRequest(AllOf("a"), STOPPED)  # the ask may go on, or end in silence
-    told_back = [reported("k", 3), new("k", 3), end(), ended()]
+    echoed = [reported("k", 3), new("k", 3), end(), ended()]
 
-    assert complaints([NODE, APP, ASK, everything, *ASKS_SYNCHRONISED * 2, *told_back]) == []
+    assert complaints([NODE, APP, ASK, everything, *ASKS_SYNCHRONISED * 2, *echoed]) == []
 
 
 def test_foreign_allocation_may_be_reported_to_end_with_its_node() -> None:

@@ -245,7 +245,7 @@ class KeyLifecycles:
             if lifecycle.ended and lifecycle.announced:
                 lifecycle.over = True
         left = [lifecycle for lifecycle in lifecycles if not lifecycle.over]
-        if left and left[0].ended and not left[0].is_live:  # told back, if it was reported since
+        if left and left[0].ended and not left[0].is_live:  # an echo, if it was reported since
             left = [one for one in left if one.reported and received.node in one.nodes] or left
         return left[0] if left else lifecycles[-1] if lifecycles else None
 
