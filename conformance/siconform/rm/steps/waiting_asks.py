@@ -21,6 +21,7 @@ from siconform.protocol.notifications import (
     Fact,
     PreemptionPolicy,
     Released,
+    Termination,
     UpdateKind,
 )
 from siconform.protocol.requests import ApplicationRequest, AskFields
@@ -86,7 +87,8 @@ class WaitingAskSteps(BasicSteps):
     def is_pending(self, ask: Ask) -> None:
         """Given: ``ask`` was processed and neither allocated nor rejected.
 
-        NotOffered if it is rejected: a scheduler that keeps other asks may have its reasons.
+        NotOffered if it is rejected: a scheduler that keeps other asks may have its reasons; or if
+        the scheduler preempts for it, which may take longer than a quiet window.
         """
         self.barriers(UpdateKind.ALLOCATIONS)
         keeps = self.observed.keeps_waiting_asks, self.observed.keeps_oversized_asks
@@ -95,6 +97,8 @@ class WaitingAskSteps(BasicSteps):
         if self.observe(AskRejected(ask)):
             raise NotOffered(not_offered(Feature.WAITING_ASKS))
         for allocated in self.observe(Allocated(ask)):
+            if self.observe(Released(termination=Termination.PREEMPTED_BY_SCHEDULER)):
+                raise NotOffered("the target preempts for the ask")
             raise PreconditionFailed(f"the ask did not stay pending: {allocated}")
 
     def is_served(self, /, ask: Ask, **wanted: Any) -> Allocated:
