@@ -74,15 +74,22 @@ def _(patch: Patch) -> None:
     once_failed_by=("SI-APP-027", "SI-GANG-015", "SI-REC-012", "SI-REC-014", "SI-REC-019"),
     areas=("APP", "GANG", "REC"),
 )
-@instead_of(applications.submit)
-def _(patch: Patch, original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
-    effects = original(rm, new, now)
-    if any(isinstance(effect, AcceptedApplication) for effect in effects):
-        patch.fires()
-        name, why = new.application_id, "nothing was asked for yet"
-        state = ApplicationState.COMPLETING
-        effects.append(UpdatedApplication(rm.rm_id, name, state, now, why))
-    return effects
+def _(patch: Patch) -> None:
+    reports_accepted_ones(patch, ApplicationState.COMPLETING)
+
+
+def reports_accepted_ones(patch: Patch, state: ApplicationState) -> None:
+    """Report each application that is accepted in this state at once."""
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        if any(isinstance(effect, AcceptedApplication) for effect in effects):
+            patch.fires()
+            name, why = new.application_id, "nothing was asked for yet"
+            effects.append(UpdatedApplication(rm.rm_id, name, state, now, why))
+        return effects
+
+    patch.instead_of(applications.submit, submit)
 
 
 @variant(

@@ -8,11 +8,9 @@ from typing import Any, Final
 import grpc
 from sireference.core import application_lifecycle, applications, asks, nodes, scheduler
 from sireference.core.model import (
-    AcceptedApplication,
     Ask,
     Effect,
     RejectedAsk,
-    UpdatedApplication,
     partition_name,
 )
 from sireference.core.state.resource_manager import ResourceManager
@@ -23,8 +21,9 @@ from siwire.ext import extension_pb2 as ext
 
 from mutation.inside import Patch
 from mutation.main_revision import NAME, si
-from mutation.mutant import Wire, keep, variant
+from mutation.mutant import CHANGES, Wire, keep, variant
 from mutation.patching import instead_of
+from mutation.variants.completing import reports_accepted_ones
 
 Action: Final = si.NodeInfo
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAIN)
@@ -125,9 +124,6 @@ def _(patch: Patch) -> None:
     patch.instead_of(asks.add, add)
 
 
-hopeless = _
-
-
 @variant(
     "reports-new-rejects-hopeless",
     "A new application is reported as New, and an ask bigger than every node is rejected.",
@@ -135,17 +131,8 @@ hopeless = _
     areas=("APP", "GANG"),
 )
 def _(patch: Patch) -> None:
-    def submit(original: Callable[..., Any], rm: ResourceManager, new: Any, now: float) -> Any:
-        effects = original(rm, new, now)
-        if any(isinstance(effect, AcceptedApplication) for effect in effects):
-            patch.fires()
-            name, why = new.application_id, "it was accepted"
-            state = ApplicationState.NEW
-            effects.append(UpdatedApplication(rm.rm_id, name, state, now, why))
-        return effects
-
-    hopeless.alter(patch)
-    patch.instead_of(applications.submit, submit)
+    CHANGES["rejects-hopeless"].alter(patch)
+    reports_accepted_ones(patch, ApplicationState.NEW)
 
 
 @variant(

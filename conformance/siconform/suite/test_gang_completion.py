@@ -82,7 +82,7 @@ def test_confirming_its_leftovers_completes_an_application_and_does_nothing_else
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_clean_up(waiting)
         rm.passes_over(ApplicationUpdated(gang, state=AnotherState(COMPLETED)))
-        another_state = rm.any_change_of(gang)
+        another_state = rm.any_change_of(gang, but=COMPLETED)
         rm.confirms(first)
         rm.synchronise_all()
         rm.confirms(rm.has_release_of(left))

@@ -98,10 +98,10 @@ class ApplicationEndSteps(BasicSteps):
                 running = after - before
         return State(*running, *RUNNING.names)
 
-    def any_change_of(self, application: str) -> AnotherState:
-        """Return every state except completed and the last reported one, which may be repeated."""
+    def any_change_of(self, application: str, *, but: State | None = None) -> AnotherState:
+        """Return every state ``but`` this and the last reported one, which may be repeated."""
         last = (update.state for update in self.observe(ApplicationUpdated(application))[-1:])
-        return AnotherState(COMPLETED, State(*last))
+        return AnotherState(*(() if but is None else (but,)), State(*last))
 
     def had_nothing_at_first(self, *applications: str) -> None:
         """Pass over reports of waiting before any other state: new applications have nothing."""
