@@ -12,7 +12,7 @@ from siconform.monitors.in_flight import InFlight
 from siconform.monitors.key_lifecycles import KeyLifecycles
 from siconform.monitors.monitor import Evaluator, Monitor, MonitorResult, Observers
 from siconform.monitors.registry import MONITORS_OF
-from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.registration import RegistrationRequested, is_registered
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry, Exchange, History
 
@@ -96,7 +96,7 @@ class Reading:
 
     def _observe(self, index: int, entry: Entry) -> None:
         evaluators = self._evaluators_by_rm.get(entry.rm)
-        starts_over = _starts_over(entry)
+        starts_over = is_registered(entry.content)
         if evaluators is None or starts_over:
             evaluators = self._evaluators_by_rm[entry.rm] = _RmEvaluators(
                 self._observers, self._records, self._shared, evaluators, is_registered=starts_over
@@ -107,11 +107,6 @@ class Reading:
         received = (entry,) if self._by_key is None else self._by_key[entry.rm].restates(entry)
         for restated in received:
             evaluators.evaluates(index, restated)
-
-
-def _starts_over(entry: Entry) -> bool:
-    content = entry.content
-    return isinstance(content, RegistrationAnswered) and content.status == "OK"
 
 
 def _result(monitor: Monitor, record: _Record, start: int, end: int) -> MonitorResult:

@@ -21,7 +21,6 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated, UpdateRejected
-from siconform.monitors.rm_streams import is_registered
 from siconform.protocol.application_states import OVER
 from siconform.protocol.notifications import (
     Allocated,
@@ -123,7 +122,7 @@ class _Gangs:
                 self._gangs.pop(name, None)
                 self._plain.discard(name)
                 self._earlier.discard(name)
-            case RegistrationAnswered() if is_registered(entry):
+            case RegistrationAnswered(status="OK"):
                 self._earlier |= set(self._gangs)
                 self._gangs.clear()
                 self._plain.clear()

@@ -4,8 +4,9 @@ from typing import Final
 
 from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
 from siconform.monitors.recovered_allocations import CREATIONS
-from siconform.monitors.rm_streams import REGISTRATIONS, CurrentStreams, is_registered
+from siconform.monitors.rm_streams import REGISTRATIONS, CurrentStreams
 from siconform.protocol.notifications import StreamEnded
+from siconform.protocol.registration import is_registered
 from siconform.protocol.requests import Action, NodeRequest, StreamOpening
 from siconform.recording.history import Entry
 
@@ -23,7 +24,7 @@ def drained_nodes_are_reported() -> Evaluator:
 
     def evaluate(entry: Entry) -> EntryFinding:
         streams.observe(entry)
-        if is_registered(entry):
+        if is_registered(entry.content):
             reported.clear()
             drained.clear()
         match entry.content:

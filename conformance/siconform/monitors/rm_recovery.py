@@ -17,7 +17,7 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated
-from siconform.monitors.rm_streams import STREAMS, CurrentStreams, is_registered
+from siconform.monitors.rm_streams import STREAMS, CurrentStreams
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.matchers import ANY, agree
 from siconform.protocol.notifications import (
@@ -28,7 +28,7 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
-from siconform.protocol.registration import RegistrationAnswered
+from siconform.protocol.registration import RegistrationAnswered, is_registered
 from siconform.protocol.requests import (
     ApplicationRemoval,
     AskReleaseRequest,
@@ -233,7 +233,7 @@ def existing_allocations_wait_for_verdicts() -> Evaluator:
 
     def evaluate(entry: Entry) -> EntryFinding:
         streams.observe(entry)
-        if is_registered(entry):
+        if is_registered(entry.content):
             accepted.clear()
         match entry.content:
             case NodeAccepted(node=node):

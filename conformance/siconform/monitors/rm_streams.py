@@ -12,7 +12,11 @@ from siconform.protocol.notifications import (
     StreamEnded,
     UpdateKind,
 )
-from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.registration import (
+    RegistrationAnswered,
+    RegistrationRequested,
+    is_registered,
+)
 from siconform.protocol.requests import (
     AllocationUpdate,
     ApplicationRemoval,
@@ -55,11 +59,6 @@ _ONE_STREAM: Final = "UpdateRequest"  # the message of 2021-02, which has everyt
 def has_one_stream(entry: Entry) -> bool:
     """Return whether this message of the RM is on the only stream it has."""
     return entry.message is not None and entry.message.DESCRIPTOR.name == _ONE_STREAM
-
-
-def is_registered(entry: Entry) -> bool:
-    """Return whether the RM is registered with this."""
-    return isinstance(entry.content, RegistrationAnswered) and entry.content.status == "OK"
 
 
 class Receipts:
@@ -125,7 +124,7 @@ class CurrentStreams:
             self._begun = True
             if not isinstance(content, RegistrationRequested):  # began in the middle
                 self._used = set(UpdateKind)
-        if is_registered(entry):
+        if is_registered(entry.content):
             self._older = set(self._used)
         elif isinstance(content, _LIMITS):
             kinds = set(UpdateKind) if has_one_stream(entry) else {content.kind}

@@ -11,9 +11,13 @@ from siconform.monitors.monitor import Evaluator, Monitor, Observers
 from siconform.monitors.trace_gap import Gap
 from siconform.monitors.trace_memory import RETENTION, Forgotten, Memory
 from siconform.monitors.trace_result import MOST_VIOLATIONS, Position, Violation, kind_of
-from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.registration import (
+    RegistrationAnswered,
+    RegistrationRequested,
+    is_registered,
+)
 from siconform.protocol.subjects import Identity
-from siconform.recording.history import Content, Entry
+from siconform.recording.history import Entry
 
 _RESTART_AFTER: Final = 4 * RETENTION  # entries, at least, until the monitors are begun again
 _AGAIN: Final = 2  # times the entries they are begun with, at least
@@ -145,7 +149,7 @@ class _RM:
         content = entry.content
         if isinstance(content, RegistrationRequested):
             self._asked = entry
-        elif self._asked is not None and _is_registered(content):
+        elif self._asked is not None and is_registered(content):
             if self.gap is not None:
                 self.gap = None
                 self._evaluators_by_rm = KeyLifecycles()
@@ -189,16 +193,12 @@ class _RM:
             content = entry.content
             if isinstance(content, RegistrationRequested):
                 asked = entry
-            elif _is_registered(content):
+            elif is_registered(content):
                 self._begin(asked)
             for restated in self.restated(entry):
                 for evaluate, number in self._evaluators.observing(restated):
                     if number not in self._shared:
                         evaluate(restated)
-
-
-def _is_registered(content: Content) -> bool:
-    return isinstance(content, RegistrationAnswered) and content.status == "OK"
 
 
 class TraceReading:

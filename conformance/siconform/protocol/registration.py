@@ -29,3 +29,8 @@ class RegistrationAnswered(Fact):
             return f"{self.rm} is registered"
         details = "" if "details" in left_out else self.details
         return f"registration of {self.rm} failed: {self.status} {details}".rstrip()
+
+
+def is_registered(content: object) -> bool:
+    """Return whether this answers a registration that succeeded."""
+    return isinstance(content, RegistrationAnswered) and content.status == "OK"
