@@ -1,4 +1,4 @@
-"""Shows which mutants of the scheduler ``siconform check-trace`` notices in ordinary work.
+"""Shows which mutants of the scheduler ``siconform check-trace`` detects in ordinary work.
 
 Run as ``python -m mutation.traces [NAME ...]``. An RM works for an ordinary day with each mutant,
 and the monitors of both sides check the trace of it; nothing else evaluates it. The traces and

@@ -26,7 +26,11 @@ from siconform.profiles import profiles
 def list_requirements(
     *, words: Sequence[str], untested: bool, side: str | None, revision: str, **given: Any
 ) -> None:
-    """List the requirements of the catalogue."""
+    """List the requirements of the catalogue.
+
+    The column "seen by" names what shows a requirement: plain messages, silence (a message must not
+    come), and so on. siconform explain ID has it in words.
+    """
     from siconform.running.index import citations  # noqa: PLC0415  # imports protobuf
 
     try:

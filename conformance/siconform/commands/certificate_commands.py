@@ -68,9 +68,9 @@ _EVIDENCE: Final = click.option(
 def certify(
     results: Path, output: Path | None, url: str, subjects: Sequence[str], **received: str
 ) -> None:
-    """Write the certificate and badge of a complete run.
+    """Write the certificate and badge of a whole run.
 
-    A complete run writes both itself; use this command to add a name, contact or digests.
+    A whole run writes both itself; use this command to add a name, contact or digests.
     """
     from siconform.reporting import certifying  # noqa: PLC0415  # takes time
     from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same

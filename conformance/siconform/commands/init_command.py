@@ -55,7 +55,7 @@ jobs:
 @click.option("--name", help="Name of the scheduler in results")
 @click.option("--ci", type=_CI, help="Also write a CI workflow")
 @click.option("--force", is_flag=True, help="Overwrite existing files")
-@click.option("--no-check", is_flag=True, help="Do not make the first contact")
+@click.option("--no-check", is_flag=True, help="Do not check the scheduler")
 @click.pass_context
 def init(
     context: click.Context,

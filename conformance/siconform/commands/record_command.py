@@ -25,7 +25,7 @@ _TLS: Final = frozenset(one.flag for one in REACHING if one.flag.startswith("--t
 _LISTEN_TLS: Final = {
     "--listen-tls-cert": "Certificate for resource managers, in PEM",
     "--listen-tls-key": "Unencrypted private key of --listen-tls-cert, in PEM",
-    "--listen-tls-client-ca": "CA certificates; resource managers need a certificate of one",
+    "--listen-tls-client-ca": "Require certificates of these CAs (PEM) from resource managers",
 }
 _OF_A_FOLDER: Final = ("max_size", "max_age", "keep")
 _SIZE: Final = re.compile(r"(\d+)\s*(|k|M|G)B?", re.IGNORECASE)
@@ -78,7 +78,7 @@ def _listen_tls(command: Any) -> Any:
     "--max-age",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Age at which the next file of the folder begins (default: any)",
+    help="Age at which the next file of the folder begins (default: no limit)",
 )
 @click.option(
     "--keep",

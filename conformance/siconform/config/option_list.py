@@ -169,7 +169,7 @@ OF_RMS: Final = (
         kind=kinds.COMMAND),
     Option(LISTEN, "HOST:PORT", "Address on which the kit's scheduler waits for an RM that you "
         "start (--wait: for how long, default 30 s)", kind=kinds.ADDRESS),
-    Option(RM_DRIVER, "HOST:PORT", "Address of the driver of the RM of --listen",
+    Option(RM_DRIVER, "HOST:PORT", "Address of the driver of an RM that you start (with --listen)",
         kind=kinds.ADDRESS),
 )
 """Options of a run against a resource manager."""

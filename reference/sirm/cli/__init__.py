@@ -69,7 +69,9 @@ def main() -> None:
     show_default=True,
     help="SI revision to use, by date or release line.",
 )
-@click.option("--driver", metavar="HOST:PORT", help="Address to serve RmDriver on; port 0 is any.")
+@click.option(
+    "--driver", metavar="HOST:PORT", help="Address to serve RmDriver on; port 0 picks a free port."
+)
 @click.option("--rm-id", default="sirm", show_default=True, help="rmID to register under.")
 @click.option("--policy-group", default="", help="Policy group of the registration.")
 @click.option("--queues", type=_FILE, help="Queue configuration to send with the registration.")
