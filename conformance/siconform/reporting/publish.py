@@ -45,7 +45,8 @@ The recorded run of every scheduler that this project tests, by revision of the 
 (`nox -s docs`) has a page for each scheduler: what passes, what deviates and why, what could not
 be tested and why, and the command of the run. It also has a comparison of versions and the report
 of a run against a faulty scheduler. `siconform report NAME[:REVISION] ...` compares recorded runs
-and your own in one HTML page.
+and your own in one HTML page. The table counts what could not be tested as inconclusive; a run
+counts it as a known failure if the baseline of the scheduler expects it.
 """
 
 
