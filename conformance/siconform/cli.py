@@ -21,8 +21,13 @@ from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
 from siconform.commands.target_file_command import target_file
 from siconform.commands.trace_commands import check_trace
-from siconform.config.click_options import RunCommand, complete_run, of_the_target
-from siconform.config.option_list import OPTIONS
+from siconform.config.click_options import (
+    RunCommand,
+    TargetCommand,
+    complete_run,
+    of_the_target,
+)
+from siconform.config.option_list import GROUPS
 from siconform.policy import EXIT_CODES, ExitCode
 
 if TYPE_CHECKING:
@@ -124,8 +129,9 @@ def run(options: Sequence[str]) -> None:
 
 
 @main.command(
+    cls=TargetCommand,
     epilog="Exit codes: 0 no failure found, 1 a failure found, 2 interrupted, 4 usage error, 10 a "
-    "seed could not be explored, 12 the scheduler cannot be reached, 13 internal error."
+    "seed could not be explored, 12 the scheduler cannot be reached, 13 internal error.",
 )
 @_count("--histories", "--examples", default=100, help="Maximum number of histories")
 @_count("--steps", default=30, help="Maximum steps per history")
@@ -175,9 +181,10 @@ def explore(
 
 
 @main.command(
+    cls=TargetCommand,
     epilog="Exit codes: 0 the failure does not occur again, 1 it does, 2 interrupted, 4 usage "
     "error, 10 the messages alone cannot decide, 12 the scheduler cannot be reached, 13 internal "
-    "error."
+    "error.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
@@ -234,8 +241,9 @@ def _run_help() -> str:
         "--side rm, --rm-command or --listen against a resource manager (RM); or only the tests of "
         "the given requirements: siconform run SI-NODE-002 rel-3 APP."
     )
-    with formatter.section("Options"):
-        formatter.write_dl([(f"{o.flag} {o.metavar}".strip(), o.help) for o in OPTIONS])
+    for heading, options in GROUPS.items():
+        with formatter.section(heading):
+            formatter.write_dl([(f"{o.flag} {o.metavar}".strip(), o.help) for o in options])
     formatter.write_paragraph()
     formatter.write_text(
         "pytest options are accepted too, such as -k gang, -m waits, -n 4, -x, -v, -q, "

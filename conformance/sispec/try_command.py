@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 from siconform import shutdown
-from siconform.config.click_options import OF_RM_RUNS, by_flag, of_the_target, words_of
+from siconform.config.click_options import (
+    OF_RM_RUNS,
+    TargetCommand,
+    by_flag,
+    of_the_target,
+    words_of,
+)
 from siconform.config.option_list import TARGET_FILE
 from siconform.config.option_values import NONE
 from siconform.policy import ExitCode
@@ -24,7 +30,7 @@ _CODES: Final = (
 _FORMS: Final = ("terminal", "markdown", "json")
 
 
-@click.command(name="try", epilog=_CODES)
+@click.command(name="try", cls=TargetCommand, epilog=_CODES)
 @click.argument("text", metavar="FILE")
 @click.option("-k", "expression", metavar="EXPRESSION", help="Only matching tests, as in pytest")
 @click.option("-n", "workers", metavar="NUMBER", help="Number of workers, as in pytest")

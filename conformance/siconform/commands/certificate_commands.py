@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from siconform.commands.errors import ends, wrong
-from siconform.config.click_options import of_the_target
+from siconform.config.click_options import TargetCommand, of_the_target
 
 if TYPE_CHECKING:
     from siconform.reporting.certificate import Certificate, Resource
@@ -104,7 +104,7 @@ def _writes(results: Path, output: Path | None, made: "Certificate") -> None:
     click.echo(f"{output or results / certificate.FILE}: {made.part.sentence}")
 
 
-@click.command(epilog=_CODES)
+@click.command(cls=TargetCommand, epilog=_CODES)
 @click.argument("certificate", type=click.Path(path_type=Path))
 @_SAMPLED
 @click.option("--seed", type=int, help="Seed of the sample (default: random)")

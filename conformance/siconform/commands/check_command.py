@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from siconform.config.click_options import of_the_target
+from siconform.config.click_options import TargetCommand, of_the_target
 
 
 @click.command(
+    cls=TargetCommand,
     epilog="Exit codes: 0 ready for a run, 1 a step failed, 2 interrupted, 4 usage error, 12 the "
-    "scheduler cannot be reached."
+    "scheduler cannot be reached.",
 )
 @click.option(
     "--results",

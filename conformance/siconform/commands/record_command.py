@@ -12,7 +12,7 @@ import click
 from siconform import shutdown
 from siconform.commands.errors import wrong
 from siconform.commands.revision_option import REVISION, known_revision
-from siconform.config.click_options import by_flag, of_the_target
+from siconform.config.click_options import TargetCommand, by_flag, of_the_target
 from siconform.config.option_list import BY_FLAG, OPTIONS, REACHING
 from siconform.config.option_values import BadOption
 from siconform.policy import ExitCode
@@ -55,8 +55,9 @@ def _listen_tls(command: Any) -> Any:
 
 
 @click.command(
+    cls=TargetCommand,
     epilog="Exit codes: 0 ended by Ctrl-C or SIGTERM, 4 usage error, 13 the record is incomplete "
-    "because it could not be written."
+    "because it could not be written.",
 )
 @click.option("--listen", required=True, metavar="HOST:PORT", help="Address for resource managers")
 @click.option("--to", required=True, metavar="HOST:PORT", help="Address of the scheduler")

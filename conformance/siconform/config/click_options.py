@@ -7,11 +7,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from siconform.catalogue import catalogue
-from siconform.config.option_list import BY_FLAG, OF_RMS, OPTIONS, SELECTION, Option
+from siconform.config.option_list import BY_FLAG, GROUPS, OF_RMS, OPTIONS, SELECTION, Option
 from siconform.config.option_values import Offered
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_HEADINGS: Final = {one.flag: heading for heading, group in GROUPS.items() for one in group}
 OF_RM_RUNS: Final = frozenset(one.flag for one in OF_RMS)
 
 
@@ -36,10 +37,35 @@ def _adding(options: Iterable[Option]) -> Callable[[Command], Command]:
                 "multiple": option.several,
             }
             kind = kind if option.metavar else {"is_flag": True}
-            command = click.option(option.flag, help=option.help, **kind)(command)
+            added = click.option(option.flag, help=option.help, cls=_OptionOfRun, **kind)
+            command = added(command)
         return command
 
     return decorate
+
+
+class _OptionOfRun(click.Option):
+    """An option shared with ``siconform run``."""
+
+
+class TargetCommand(click.Command):
+    """A command whose help has the options of ``siconform run`` under the headings of its help."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own options, then the shared ones."""
+        sections: dict[str, list[tuple[str, str]]] = {
+            "Options": [],
+            **{name: [] for name in GROUPS},
+        }
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                shared = isinstance(parameter, _OptionOfRun)
+                sections[_HEADINGS[parameter.opts[0]] if shared else "Options"].append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
 
 def by_flag(given: Mapping[str, Any]) -> dict[str, Any]:

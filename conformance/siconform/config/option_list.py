@@ -127,26 +127,6 @@ REACHING: Final = (
 
 WAIT: Final = "--wait"
 
-FILE: Final = (
-    Option(TARGET_FILE, "FILE",
-        'Configuration file with defaults of these options, or "none" (default: siconform.toml '
-        "in this folder or above it in the repository)"),
-    Option("--target-folder", "DIR",
-        "Working directory of the target's command (default: current, or that of the target file)",
-        kind=kinds.FOLDER, key="target.folder"),
-    Option(WAIT, "SECONDS",
-        "Wait up to SECONDS until the address answers (default: do not wait)", kind=kinds.SECONDS),
-)
-
-ABOUT: Final = (
-    Option("--implementation", "NAME", "Name of the scheduler in results and certificates",
-        key="target.implementation.name", of_the_target=False),
-    Option("--implementation-version", "VERSION", "Version of the scheduler",
-        key="target.implementation.version", of_the_target=False),
-    Option("--contact", "TEXT", "Contact for the scheduler: name, <email address>, URL",
-        kind=kinds.CONTACT, key="target.contact", of_the_target=False),
-)
-
 SIDE: Final = "--side"
 RM: Final = "--rm"
 RM_COMMAND: Final = "--rm-command"
@@ -174,7 +154,7 @@ OF_RMS: Final = (
 )
 """Options of a run against a resource manager."""
 
-OPTIONS: Final = (
+_TO_TEST: Final = (
     Option("--target", "TARGET",
         "Scheduler to test: HOST:PORT of a running one, or NAME@VERSION of one that the kit can "
         "build (default: the embedded reference)", kind=kinds.TARGET),
@@ -186,6 +166,26 @@ OPTIONS: Final = (
     Option("--revision", "REVISION",
         f"SI revision to use, by date or release line (default: {DEFAULT_REVISION}, or that of "
         "the named target)", kind=kinds.REVISION),
+    Option(TARGET_FILE, "FILE",
+        'Configuration file with defaults of these options, or "none" (default: siconform.toml '
+        "in this folder or above it in the repository)"),
+    Option("--target-folder", "DIR",
+        "Working directory of the target's command (default: current, or that of the target file)",
+        kind=kinds.FOLDER, key="target.folder"),
+)
+
+_KNOWN: Final = (
+    Option("--without", "FEATURE",
+        "The target lacks FEATURE[,FEATURE...]: optional requirements are skipped, mandatory ones "
+        f"fail. Features: {', '.join(Feature)}", kind=kinds.FEATURES),
+    Option("--config", "FILE",
+        "Configuration that the RM sends when it registers, in the target's format, or "
+        f'"{NONE}" (default: fixtures/queues/conformance.yaml); needs the same queues',
+        kind=kinds.FILE_OR_NONE, key="target.configuration"),
+    Option("--rm-version", "VERSION",
+        "Version that the RM sends when it registers (default: the name of the revision)"),
+    Option("--no-proposals", "", "Do not propose short timers in extraConfig when the RM registers",
+        key="target.proposals"),
     Option("--time-scale", "FACTOR", "Multiply every deadline, for slow schedulers (default: 1.0)",
         kind=kinds.SECONDS),
     Option("--placeholder-timeout", "SECONDS", "Placeholder timeout of the scheduler, if known; "
@@ -204,50 +204,65 @@ OPTIONS: Final = (
     Option("--real-clock", "",
         "Run the embedded reference on the real clock (default: virtual time)",
         key="run.real_clock"),
-    Option("--without", "FEATURE",
-        "The target lacks FEATURE[,FEATURE...]: optional requirements are skipped, mandatory ones "
-        f"fail. Features: {', '.join(Feature)}", kind=kinds.FEATURES),
-    Option("--config", "FILE",
-        "Configuration that the RM sends when it registers, in the target's format, or "
-        f'"{NONE}" (default: fixtures/queues/conformance.yaml); needs the same queues',
-        kind=kinds.FILE_OR_NONE, key="target.configuration"),
-    Option("--rm-version", "VERSION",
-        "Version that the RM sends when it registers (default: the name of the revision)"),
-    Option("--no-proposals", "", "Do not propose short timers in extraConfig when the RM registers",
-        key="target.proposals"),
+)
+
+_CONNECTING: Final = (
+    Option(WAIT, "SECONDS",
+        "Wait up to SECONDS until the address answers (default: do not wait)", kind=kinds.SECONDS),
     Option("--start-timeout", "SECONDS",
         "Time until a started scheduler must listen, or an RM must register (default: 30, or that "
         "of the named target)", kind=kinds.SECONDS),
     *REACHING,
-    *FILE,
+)
+
+_RUNNING: Final = (
+    Option("--explore", "SECONDS", "Time budget for randomised testing, 0 to disable it (default: "
+        f"{EXPLORING:g}; fixed seed, for others use siconform explore)", kind=kinds.SECONDS_OR_ZERO,
+        of_the_target=False),
+    Option("--disruptive", "",
+        "Also run tests that may leave a scheduler unusable that the kit cannot restart",
+        of_the_target=False),
+    Option("--no-reference", "", "Do not run failed tests against the reference for comparison",
+        key="run.reference", of_the_target=False),
+    Option("--baseline", "FILE",
+        f'File of {Verdict.BASELINED.label_for(2)}, or "{NONE}" to report every failure '
+        "(default: that of the named target)", kind=kinds.FILE_OR_NONE, key="target.baseline",
+        of_the_target=False),
     Option(FAIL_ON, "LEVEL",
         "Lowest level that decides the verdict and the exit code: MUST or SHOULD (default: MUST)",
         kind=kinds.DECIDING_LEVEL, of_the_target=False),
     Option("--results", "DIR", f"Results folder (default: {RESULTS}, for partial runs {SELECTED})",
         of_the_target=False),
-    Option("--disruptive", "",
-        "Also run tests that may leave a scheduler unusable that the kit cannot restart",
-        of_the_target=False),
-    Option("--explore", "SECONDS", "Time budget for randomised testing, 0 to disable it (default: "
-        f"{EXPLORING:g}; fixed seed, for others use siconform explore)", kind=kinds.SECONDS_OR_ZERO,
-        of_the_target=False),
+    Option("--implementation", "NAME", "Name of the scheduler in results and certificates",
+        key="target.implementation.name", of_the_target=False),
+    Option("--implementation-version", "VERSION", "Version of the scheduler",
+        key="target.implementation.version", of_the_target=False),
+    Option("--contact", "TEXT", "Contact for the scheduler: name, <email address>, URL",
+        kind=kinds.CONTACT, key="target.contact", of_the_target=False),
     Option(COLOR, "WHEN",
         f"Colour output: {', '.join(Colour)} (default: {Colour.AUTO}, which respects NO_COLOR and "
         "FORCE_COLOR)", kind=kinds.COLOUR, of_the_target=False, of_pytest=True),
-    *ABOUT,
-    Option("--no-reference", "", "Do not run failed tests against the reference for comparison",
-        key="run.reference", of_the_target=False),
     Option("--timings", "", "Print the duration of each phase of the run", of_the_target=False),
+)
+
+_SELECTING: Final = (
     Option(LAST_FAILED, "",
         f"Only requirements that failed or were {Verdict.COULD_NOT_RUN.label} in the latest run "
         f"(also --lf); results go to the results folder with {OF_A_PART} added",
         of_the_target=False, of_pytest=True),
-    Option("--baseline", "FILE",
-        f'File of {Verdict.BASELINED.label_for(2)}, or "{NONE}" to report every failure '
-        "(default: that of the named target)", kind=kinds.FILE_OR_NONE, key="target.baseline",
-        of_the_target=False),
     *SELECTION,
 )
+
+GROUPS: Final[Mapping[str, tuple[Option, ...]]] = MappingProxyType({
+    "What to test": _TO_TEST,
+    "Properties of the scheduler": _KNOWN,
+    "Connection": _CONNECTING,
+    "The run": _RUNNING,
+    "Selection of requirements": _SELECTING,
+})
+"""The options of ``siconform run`` by heading of its help."""
+
+OPTIONS: Final = tuple(option for group in GROUPS.values() for option in group)
 
 FOR_SCHEDULERS: Final = (
     "--real-clock", "--placeholder-timeout", "--waiting-timeout", "--connection-loss-timeout",
