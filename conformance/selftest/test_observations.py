@@ -192,6 +192,17 @@ def test_skipped_elements_match_nothing(connection: FakeConnection, rm: Resource
     assert rm.expect(Released()).identity == "three"
 
 
+def test_repeated_states_do_not_end_the_skipping(
+    connection: FakeConnection, rm: ResourceManager
+) -> None:
+    accepted = ApplicationUpdated("a", state="Accepted", timestamp=1)
+    running = ApplicationUpdated("a", state="Running", timestamp=2)
+    connection.receives(accepted, accepted, running, running)
+    rm.passes_over(ApplicationUpdated("a"))
+
+    rm.stays_quiet(ApplicationUpdated("a"))
+
+
 def test_earlier_elements_match_nothing(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(Released(identity="one"), Released(identity="two"))
     before = rm.now()
