@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import disruptive, requirement
+from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, WAITING
 from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import (
@@ -420,6 +420,26 @@ def test_a_recovered_allocation_ends_the_waiting_of_its_application(rm: Resource
         rm.has_recovered_node(node, existing)
         rm.is_not_seen_waiting(app)
 
+    rm.still_holds(existing)
+
+
+@waits
+@requirement("SI-REC-014")
+def test_a_recovered_allocation_keeps_a_waiting_application_from_completing(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    since = rm.now()
+    app = rm.has_waiting_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+
+    with rm.in_its_waiting_time(since=since):
+        rm.has_recovered_node(node, existing)
+        rm.synchronise_all()
+
+    rm.outlasts_waiting(ApplicationUpdated(app, state=COMPLETED))
+    rm.expect(Allocated(rm.asks(app)))
     rm.still_holds(existing)
 
 
