@@ -192,6 +192,28 @@ def test_skipped_elements_match_nothing(connection: FakeConnection, rm: Resource
     assert rm.expect(Released()).identity == "three"
 
 
+def test_repeated_states_do_not_end_the_skipping(
+    connection: FakeConnection, rm: ResourceManager
+) -> None:
+    accepted = ApplicationUpdated("a", state="Accepted", timestamp=1)
+    running = ApplicationUpdated("a", state="Running", timestamp=2)
+    connection.receives(accepted, accepted, running, running)
+    rm.passes_over(ApplicationUpdated("a"))
+
+    rm.stays_quiet(ApplicationUpdated("a"))
+
+
+def test_repeated_state_is_not_a_change(connection: FakeConnection, rm: ResourceManager) -> None:
+    completing = ApplicationUpdated("a", state="Completing", timestamp=1)
+    connection.receives(completing)
+    rm.expect(ApplicationUpdated("a"))
+
+    connection.receives(completing)
+    rm.stays_quiet(ApplicationUpdated("a"))
+    connection.receives(ApplicationUpdated("a", state="Completing", timestamp=2))
+    rm.expect(ApplicationUpdated("a"))
+
+
 def test_earlier_elements_match_nothing(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(Released(identity="one"), Released(identity="two"))
     before = rm.now()

@@ -32,6 +32,10 @@ def _with_its_memory_alone(before: Resource, now: Resource) -> Resource:
     return Resource({**before.amounts, **memory})
 
 
+def _without_new_types(before: Resource, now: Resource) -> Resource:
+    return Resource({name: n for name, n in now.amounts.items() if name in before.amounts})
+
+
 def _of_nodes(patch: Patch, taken: Taken) -> None:
     def change(original: Original, held_in: Partition, node: Any, info: Any, now: float) -> Any:
         if info.action is NodeAction.UPDATE and info.capacity is not None:
@@ -71,6 +75,15 @@ def _(patch: Patch) -> None:
     _of_nodes(patch, _with_its_memory_alone)
 
 
+@mutant(
+    "node-takes-over-no-new-type",
+    "A resource type that a node did not have before does not count in a node update.",
+    breaks=("SI-NODE-017",),
+)
+def _(patch: Patch) -> None:
+    _of_nodes(patch, _without_new_types)
+
+
 def _of_what_waits(patch: Patch, taken: Taken) -> None:
     def replaces(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
         resource = taken(earlier.ask.resource, ask.resource)
@@ -99,6 +112,15 @@ def _(patch: Patch) -> None:
     _of_what_waits(patch, _with_its_memory_alone)
 
 
+@mutant(
+    "pending-takes-over-no-new-type",
+    "A resource type that an ask did not name before does not count in an ask update.",
+    breaks=("SI-ASK-032",),
+)
+def _(patch: Patch) -> None:
+    _of_what_waits(patch, _without_new_types)
+
+
 def _of_live_allocations(patch: Patch, taken: Taken) -> None:
     def change(original: Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
         resource = taken(live.record.ask.resource, ask.resource)
@@ -125,6 +147,15 @@ def _(patch: Patch) -> None:
 )
 def _(patch: Patch) -> None:
     _of_live_allocations(patch, _with_its_memory_alone)
+
+
+@mutant(
+    "live-takes-over-no-new-type",
+    "A resource type that an allocation did not hold before does not count in its update.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(patch: Patch) -> None:
+    _of_live_allocations(patch, _without_new_types)
 
 
 @mutant(

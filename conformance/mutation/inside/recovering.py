@@ -355,6 +355,39 @@ mutant(
 )(_not_counted_for_users)
 
 
+def _not_counted_in(patch: Patch, is_passed_over: Callable[[Any, Any, Any], bool]) -> None:
+    """Do not count recovered allocations in some of the quotas."""
+
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        effects = original(partition, record, now)
+        application = partition.applications[record.ask.application_id]
+        for quota in application.quotas:
+            if is_passed_over(application, record, quota):
+                patch.fires()
+                quota.unbook(record.ask.resource)
+        return effects
+
+    patch.instead_of(recovery.recover, recover)
+
+
+@mutant(
+    "recovered-counts-in-leaves-only",
+    "A recovered allocation does not count in the parents of its queue.",
+    breaks=("SI-REC-007",),
+)
+def _(patch: Patch) -> None:
+    _not_counted_in(patch, lambda app, _record, quota: quota in app.leaf.path[1:])
+
+
+@mutant(
+    "recovered-placeholders-not-counted-in-quotas",
+    "A recovered placeholder does not count in any quota.",
+    breaks=("SI-REC-007",),
+)
+def _(patch: Patch) -> None:
+    _not_counted_in(patch, lambda _app, record, _quota: record.ask.is_placeholder)
+
+
 @mutant(
     "existing-allocation-counts-twice",
     "An existing allocation that is reported again is rejected and counts once more on its node.",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import allocation_end, allocations, asks, recovery, releases, scheduler
+from sireference.core.gang import completion
 from sireference.core.model import (
     AllOfApplication,
     AskedAndHeld,
@@ -19,6 +20,7 @@ from sireference.core.model import (
     ReleaseRequest,
     partition_name,
 )
+from sireference.core.resources import NOTHING
 from sireference.core.state.allocation import Allocation
 from sireference.core.states import NodeState, TerminationType
 
@@ -180,6 +182,21 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, live: Any, now
         return received
     patch.fires()
     return received + allocation_end.end(partition, live, TerminationType.TIMEOUT, now)
+
+
+@mutant(
+    "leftovers-freed-unconfirmed",
+    "The capacity of a leftover placeholder is free before the RM has confirmed its release.",
+    breaks=("SI-REL-011",),
+)
+@instead_of(completion.clear_up)
+def _(patch: Patch, original: Callable[..., Any], partition: Any, application: Any) -> Any:
+    clearing = original(partition, application)
+    if clearing:
+        patch.fires()
+        for live in partition.allocations.of(application).values():
+            partition.resize(live, NOTHING)
+    return clearing
 
 
 @mutant(

@@ -81,6 +81,15 @@ def _(patch: Patch) -> None:
 
 
 @_mutant(
+    "placeholder-updates-not-counted-in-quotas",
+    "The update of a placeholder's amount does not count in any quota.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(patch: Patch) -> None:
+    _uncounted(patch, lambda live, _quota: live.is_placeholder)
+
+
+@_mutant(
     "update-reported-as-an-end",
     "An update is reported as the release of the previous allocation.",
     breaks=("SI-ALLOC-013",),

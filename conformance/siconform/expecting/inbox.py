@@ -118,7 +118,12 @@ class Inbox:
         return ends[-1] if ends else None
 
     def _repeats(self, index: int, received: Fact) -> bool:
-        """Return whether this repeats a release, which is allowed until it is confirmed."""
+        """Return whether this repeats a release, which is allowed until it is confirmed.
+
+        Or the last state of an application, with the time of that transition.
+        """
+        if isinstance(received, ApplicationUpdated):
+            return self._repeats_state(index, received)
         if not isinstance(received, Released):
             return False
         ended = ended_by(received.subject)
@@ -126,6 +131,22 @@ class Inbox:
         return before is not None and not is_renamed(
             ended, self._exchange.history.between(before, index)
         )
+
+    def _repeats_state(self, index: int, received: ApplicationUpdated) -> bool:
+        last: tuple[int, ApplicationUpdated] | None = None
+        for before, entry in self.received():
+            if before >= index:
+                break
+            update = entry.content
+            if (
+                isinstance(update, ApplicationUpdated)
+                and update.application == received.application
+            ):
+                last = before, update
+        if last is None or last[1] != received:
+            return False
+        between = self._exchange.history.between(last[0], index)
+        return not is_renamed(("", received.application), between)
 
 
 def ended_by(subject: OneAllocation | AllOf) -> Ended:

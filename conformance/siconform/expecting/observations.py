@@ -135,9 +135,13 @@ class Observations(Expectations):
     def passes_over(self, *patterns: Fact) -> None:
         """Consume all matches until barriers and a quiet window bring none but repeated states."""
         states: set[Fact] = set()
-        while (received := self.receive_if_any(*patterns)) is not None and received not in states:
-            if isinstance(received, ApplicationUpdated):
-                states.add(received)
+        while (received := self.receive_if_any(*patterns)) is not None:
+            come: set[Fact] = {received}
+            while (found := self._inbox.find(patterns)) is not None:
+                come.add(self._inbox.take(*found))
+            if come <= states:
+                break
+            states.update(fact for fact in come if isinstance(fact, ApplicationUpdated))
 
     def expect_where_reported(self, pattern: Fact, *, like: Fact) -> None:
         """Expect an optional report only if the target sent the comparable ``like``."""

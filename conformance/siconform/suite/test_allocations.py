@@ -354,6 +354,21 @@ def test_the_capacity_of_an_ended_allocation_is_free_again(rm: ResourceManager) 
     rm.is_served(waiting, node=node)
 
 
+@pytest.mark.parametrize("ends", [released, released_with_all, gone_with_its_application])
+@requirement("SI-ALLOC-010")
+def test_an_ended_allocation_frees_what_it_held_of_each_resource_type(
+    rm: ResourceManager, ends: Callable[[ResourceManager, Allocated], None]
+) -> None:
+    each = {"memory": 4, "vcore": 3, "gpu": 2, "x.y/z": 1}
+    node = rm.has_node(resources=each)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocation = rm.has_allocation(app, resources=each)
+
+    ends(rm, allocation)
+
+    rm.is_served(rm.asks(other_app, resources=each), node=node)
+
+
 @requirement("SI-ALLOC-010")
 def test_a_decommissioned_node_frees_the_share_for_an_ask_that_waits(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)

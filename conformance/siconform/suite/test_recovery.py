@@ -3,8 +3,9 @@
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import disruptive, requirement
+from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, WAITING
+from siconform.protocol.handles import Application
 from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import (
     Allocated,
@@ -183,15 +184,8 @@ def test_existing_allocations_can_be_added_by_themselves(rm: ResourceManager) ->
     rm.expect(Allocated(rm.asks(app, memory=7), node=node))
 
 
-@requirement("SI-REC-007")
-def test_existing_allocations_added_by_themselves_count_in_their_queue(
-    rm: ResourceManager,
-) -> None:
-    rm.needs(Feature.QUOTAS)
-    node = rm.has_node(memory=100)
-    app = rm.has_application(queue="root.quota")
-    existing = rm.remembers_allocation(app, node, memory=7)
-
+def takes_seven_of_ten(rm: ResourceManager, existing: Allocated, app: Application) -> None:
+    """Report an existing allocation of 7 and check that asks of ``app`` get no more than 3."""
     rm.adds_existing(existing)
 
     too_large = rm.asks(app, memory=4)
@@ -199,6 +193,34 @@ def test_existing_allocations_added_by_themselves_count_in_their_queue(
     with rm.control("an ask that fits the quota as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3)))
+
+
+@pytest.mark.parametrize(
+    ("queue", "another"),
+    [("root.quota", "root.quota"), ("root.parent.left", "root.parent.right")],
+    ids=["its queue", "the queue above"],
+)
+@requirement("SI-REC-007")
+def test_existing_allocations_added_by_themselves_count_in_their_queue(
+    rm: ResourceManager, queue: str, another: str
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    node = rm.has_node(memory=100)
+    app, other_app = rm.has_application(queue=queue), rm.has_application(queue=another)
+
+    takes_seven_of_ten(rm, rm.remembers_allocation(app, node, memory=7), other_app)
+
+
+@requirement("SI-REC-007")
+def test_existing_placeholders_added_by_themselves_count_in_their_queue(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.does_gang_scheduling()
+    node = rm.has_node(memory=100)
+    gang, app = rm.has_gang(memory=7, queue="root.quota"), rm.has_application(queue="root.quota")
+
+    takes_seven_of_ten(rm, rm.remembers_placeholder(gang, node), app)
 
 
 @requirement("SI-REC-007")
@@ -420,6 +442,26 @@ def test_a_recovered_allocation_ends_the_waiting_of_its_application(rm: Resource
         rm.has_recovered_node(node, existing)
         rm.is_not_seen_waiting(app)
 
+    rm.still_holds(existing)
+
+
+@waits
+@requirement("SI-REC-014")
+def test_a_recovered_allocation_keeps_a_waiting_application_from_completing(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    since = rm.now()
+    app = rm.has_waiting_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+
+    with rm.in_its_waiting_time(since=since):
+        rm.has_recovered_node(node, existing)
+        rm.synchronise_all()
+
+    rm.outlasts_waiting(ApplicationUpdated(app, state=COMPLETED))
+    rm.expect(Allocated(rm.asks(app)))
     rm.still_holds(existing)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.protocol.application_states import FAILED
 from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
@@ -313,6 +313,26 @@ def test_what_timed_out_keeps_its_capacity_until_that_is_confirmed(rm: ResourceM
     )
 
     rm.confirms(releases[0])
+    rm.is_served(waiting)
+
+
+@waits
+@requirement("SI-REL-011")
+def test_a_leftover_placeholder_keeps_its_capacity_until_its_release_is_confirmed(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    app = rm.has_application()
+    waiting_gang = rm.has_waiting_gang(leftovers=2)
+    with rm.precondition("the capacity of the real allocation is free again"):
+        rm.expect(Allocated(rm.asks(app, memory=2)))
+
+    with rm.confirming_nothing():
+        first, _ = rm.has_begun_to_clean_up(waiting_gang)
+        waiting = rm.asks(app, memory=2)
+        rm.expect_nothing_allocated(Allocated(waiting))
+        rm.confirms(first)
+
     rm.is_served(waiting)
 
 

@@ -93,8 +93,9 @@ def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
     [
         ({"memory": 2, "vcore": 1, "gpu": 2}, {"memory": 2, "vcore": 1}),
         ({"memory": 2, "vcore": 8}, {"memory": 2, "vcore": 2}),
+        ({"memory": 10, "vcore": 1}, {"memory": 2, "vcore": 1, "gpu": 1}),
     ],
-    ids=["without a type", "less of one type"],
+    ids=["without a type", "less of one type", "with another type"],
 )
 @requirement("SI-ASK-004", "SI-ASK-032")
 def test_each_amount_of_the_replacing_ask_counts(
@@ -102,7 +103,7 @@ def test_each_amount_of_the_replacing_ask_counts(
 ) -> None:
     node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 2})
     app = rm.has_application()
-    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 2}, node=node)
+    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 1}, node=node)
     ask = rm.has_pending_ask(app, resources=earlier)
 
     rm.has_asked_again(ask, resources=later)

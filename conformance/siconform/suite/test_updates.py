@@ -96,6 +96,19 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
 
 
 @requirement("SI-ALLOC-012")
+def test_an_updated_placeholder_counts_as_much_in_its_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.does_gang_scheduling()
+    rm.has_node(memory=100)
+    gang, app = rm.has_gang(memory=2, queue=QUOTA_QUEUE), rm.has_application(queue=QUOTA_QUEUE)
+    placeholder = rm.has_placeholder(gang)
+
+    rm.has_updated(placeholder, memory=8)
+
+    counts_until_it_is_smaller(rm, app, placeholder)
+
+
+@requirement("SI-ALLOC-012")
 def test_an_update_below_zero_frees_nothing_beyond_its_node(
     unregistered_rm: UnregisteredRM,
 ) -> None:
@@ -160,6 +173,20 @@ def test_a_type_left_out_of_an_update_is_free_again(rm: ResourceManager) -> None
 
     rm.has_updated(allocation, resources={"memory": 2, "vcore": 1})
 
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-ALLOC-012")
+def test_a_type_that_only_an_update_names_is_held_as_well(rm: ResourceManager) -> None:
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, resources={"memory": 2, "vcore": 1})
+
+    updated = rm.has_updated(allocation, resources={"memory": 2, "vcore": 1, "gpu": 2})
+
+    waiting = rm.asks(app, resources={"memory": 1, "vcore": 1, "gpu": 1})
+    rm.expect_none(Allocated(waiting))
+    rm.releases(updated)
     rm.is_served(waiting, node=node)
 
 

@@ -217,20 +217,29 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         if self._is_over(partial.gang, partial.since):
             raise PreconditionFailed("the gang timed out before the test could use it")
 
-    def unless_ended_before(
-        self, moment: float, gang: Gang, since: float
-    ) -> AbstractContextManager[None]:
+    @contextmanager
+    def unless_ended_before(self, moment: float, gang: Gang, since: float) -> Iterator[None]:
         """Make a failure inconclusive if a gang submitted after ``since`` may have ended by then.
 
-        Or if its placeholder timeout has shown.
+        Or if its placeholder timeout has shown: NotOffered if that is known to be too short for a
+        test that outlasts the waiting of an application.
         """
-        return unless_over(
-            lambda: (
-                self._time_left(gang, since, at=moment) <= 0
-                or any(map(self.observe, expiry_of(gang)))
-            ),
-            _ENDED,
-        )
+
+        def has_expired() -> bool:
+            return any(map(self.observe, expiry_of(gang)))
+
+        try:
+            with unless_over(
+                lambda: self._time_left(gang, since, at=moment) <= 0 or has_expired(), _ENDED
+            ):
+                yield
+        except PreconditionFailed as failure:
+            limit = self.timers.placeholder if gang.limit is None else gang.limit.seconds
+            if limit is None or limit > self.waiting_timeout() + self.deadlines.timer:
+                raise
+            if not has_expired():
+                raise
+            raise NotOffered(_TOO_SHORT) from failure
 
     def expect_no_replacement_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
         """Expect none of these; inconclusive if the gang may have timed out meanwhile.
