@@ -201,19 +201,19 @@ def test_no_ask_of_a_message_has_tags_or_priority_of_another(rm: ResourceManager
 
 
 @requirement("SI-ALLOC-003")
-def test_later_allocations_of_an_ask_repeat_the_tags_that_the_first_does(
-    rm: ResourceManager,
-) -> None:
+def test_later_allocations_of_an_ask_repeat_what_the_first_does(rm: ResourceManager) -> None:
     rm.has_asks_apart()
     rm.has_node(memory=10)
     app = rm.has_application()
 
-    ask = rm.asks(app, tags={"t": "v"}, times=3)
+    ask = rm.asks(app, tags={"t": "v"}, priority=7, times=3)
 
     # Whether an allocation repeats them at all is tested above.
-    repeated = dict(rm.expect(Allocated(ask)).tags.items() & ask.sent.tags.items())
+    first = rm.expect(Allocated(ask))
+    repeated = dict(first.tags.items() & ask.sent.tags.items())
     for later in rm.collects(Allocated(ask), most=2):
         rm.repeats_tags(later, repeated)
+        rm.agrees(later, Allocated(ask, priority=first.priority, partition=first.partition))
 
 
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")
@@ -287,6 +287,23 @@ def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceMana
 
     rm.expect(Allocated(first, originator=True, preemption_policy=takes))
     rm.expect(Allocated(second, originator=False, preemption_policy=yields))
+
+
+@requirement("SI-ALLOC-007")
+def test_later_allocations_of_an_ask_repeat_its_originator_and_preemption_policy(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.has_node()
+    app = rm.has_application()
+    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
+
+    ask = rm.asks(app, originator=True, policy=takes, times=3)
+
+    repeated = Allocated(ask, originator=True, preemption_policy=takes)
+    rm.expect(repeated)
+    for later in rm.collects(Allocated(ask), most=2):
+        rm.agrees(later, repeated)
 
 
 @requirement("SI-ALLOC-008")
