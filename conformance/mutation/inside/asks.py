@@ -161,6 +161,45 @@ def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any
     return effects if is_first else reported_with(patch, effects, tags={})
 
 
+@mutant(
+    "later-allocations-lack-priority",
+    "The second and later allocations of an ask lack its priority.",
+    breaks=("SI-ALLOC-003",),
+    revision="2023-12",
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    is_first = not pending.made
+    effects = original(partition, pending, *rest)
+    return effects if is_first else reported_with(patch, effects, priority=0)
+
+
+@mutant(
+    "later-placeholders-lack-their-group",
+    "Only the first placeholder of an ask is reported with its task group.",
+    breaks=("SI-GANG-012",),
+    revision="2023-12",
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    is_first = not pending.made
+    effects = original(partition, pending, *rest)
+    return effects if is_first else reported_with(patch, effects, task_group="")
+
+
+@mutant(
+    "later-allocations-lack-originator",
+    "Only the first allocation of an ask is reported as that of the originator.",
+    breaks=("SI-ALLOC-007",),
+    revision="2023-12",
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    is_first = not pending.made
+    effects = original(partition, pending, *rest)
+    return effects if is_first else reported_with(patch, effects, originator=False)
+
+
 _TAGS: Final = 16
 
 

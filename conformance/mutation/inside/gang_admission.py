@@ -6,7 +6,13 @@ from typing import Any
 
 from sireference.codec import r2024_10
 from sireference.configuration.model import SortPolicy
-from sireference.core import application_lifecycle, applications, asks, scheduling_pass
+from sireference.core import (
+    application_lifecycle,
+    applications,
+    asks,
+    releases,
+    scheduling_pass,
+)
 from sireference.core.gang import placeholders, replacement, submission, timeout
 from sireference.core.model import (
     AcceptedApplication,
@@ -171,6 +177,22 @@ def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[E
             patch.fires()
             gang.stop_timer()
     return original(rm, ask, now)
+
+
+@mutant(
+    "stopped-placeholder-restarts-the-timeout",
+    "The timeout of a gang starts again when the RM stops one of its placeholders.",
+    breaks=("SI-GANG-031",),
+)
+@instead_of(releases.stop)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, live, *rest)
+    gang = partition.gangs.get(live.application)
+    if live.is_placeholder and gang is not None and gang.timer is not None:
+        patch.fires()
+        gang.stop_timer()
+        timeout.watch(partition, live.application, now=rest[1])
+    return effects
 
 
 @mutant(

@@ -27,6 +27,21 @@ _TOO_OFTEN: Final = 3
 
 
 @mutant(
+    "existing-once-a-key",
+    "Of the existing allocations of a node that have the same key only the first is taken over.",
+    breaks=("SI-REC-001",),
+    revision="2023-12",
+)
+@instead_of(nodes.create)
+def _(patch: Patch, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    first_of_each = {one.ask.key: one for one in reversed(info.allocations)}
+    if len(first_of_each) < len(info.allocations):
+        patch.fires()
+        info = replace(info, allocations=tuple(first_of_each.values()))
+    return original(rm, info, now)
+
+
+@mutant(
     "nameless-existing-taken-over",
     "An existing allocation without identity is accepted.",
     breaks=("SI-REC-004",),

@@ -49,6 +49,26 @@ def _(patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: fl
 
 
 @mutant(
+    "release-ends-the-latest-of-its-key",
+    "A release of one allocation of an ask ends the latest allocation of that ask.",
+    breaks=("SI-REL-001", "SI-REL-002"),
+    revision="2023-12",
+)
+@instead_of(releases.meant)
+def _(
+    patch: Patch, original: Callable[..., Any], partition: Any, application: Any, subject: Any
+) -> Any:
+    held = partition.allocations.of(application)
+    named = held.get(subject.identity) if isinstance(subject, OneAllocation) else None
+    if named is None:
+        return original(partition, application, subject)
+    *_, latest = (one for one in held.values() if one.record.ask.key == named.record.ask.key)
+    if latest is not named:
+        patch.fires()
+    return (latest,)
+
+
+@mutant(
     "placeholders-survive-a-release-of-all",
     "A release without identity keeps placeholders.",
     breaks=("SI-REL-003",),

@@ -50,6 +50,19 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
     wire.memory["asks"] = known
 
 
+@_mutant(
+    "one-end-of-a-key",
+    "Of the ends of allocations in a message that have the same key only the first is reported.",
+    breaks=("SI-NODE-032", "SI-APP-035"),
+)
+def _(response: si.AllocationResponse) -> None:
+    of_each = {one.allocationKey: one for one in reversed(response.released)}
+    if len(of_each) < len(response.released):
+        kept = [si.AllocationRelease.FromString(o.SerializeToString()) for o in of_each.values()]
+        del response.released[:]
+        response.released.extend(kept)
+
+
 _row(
     "ask-timeout-ignored",
     "The execution timeout of an ask is ignored.",

@@ -105,6 +105,20 @@ def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any)
 
 
 @variant(
+    "fair-queues-take-none",
+    "A FAIR queue takes no application, whether or not it announces a gang.",
+    once_failed_by=("SI-APP-001",),
+    areas=("GANG", "APP"),
+)
+@instead_of(submission.objections)
+def _(patch: Patch, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    yield from original(leaf, new)
+    if leaf.config.properties.sort_policy is SortPolicy.FAIR and not new.placeholder_ask:
+        patch.fires()
+        yield f"queue {leaf.name} sorts its applications fairly and accepts none"
+
+
+@variant(
     "early-real-asks-ignored",
     "A real ask is ignored if a placeholder ask of its gang is pending when it comes.",
     once_failed_by=("SI-GANG-035",),

@@ -4,13 +4,16 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from typing import Any, Final
 
 from sireference.codec.three_streams import ALLOCATION
 from sireference.core import applications, foreign_allocations, nodes, recovery, releases
 from sireference.core.model import (
+    AcceptedNode,
     Effect,
     ForeignAllocation,
+    NewAllocation,
     RejectedAllocation,
     Release,
     ReleasedAllocation,
@@ -142,6 +145,34 @@ def _(patch: Patch) -> None:
     patch.instead_of(recovery.add, add)
     patch.instead_of(releases.release, release)
     patch.instead_of(applications.remove, remove)
+    patch.instead_of(nodes.create, create)
+
+
+@variant(
+    "existing-get-identities",
+    "An existing allocation without identity is taken over, and announced with a new one.",
+    once_failed_by=("SI-ALLOC-002", "SI-ASK-005"),
+    departs_from=("SI-REC-004",),
+    areas=("REC",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    numbers = count(1)
+
+    def named(one: Any) -> Any:
+        return one if one.identity else replace(one, identity=f"taken-over-{next(numbers)}")
+
+    def create(original: Callable[..., Any], rm: Any, info: Any, now: float) -> list[Effect]:
+        reported = info.allocations
+        info = replace(info, allocations=tuple(named(one) for one in reported))
+        effects: list[Effect] = original(rm, info, now)
+        if any(isinstance(one, AcceptedNode) for one in effects):
+            for before, one in zip(reported, info.allocations, strict=True):
+                if one is not before:
+                    patch.fires()
+                    effects.append(NewAllocation(rm.rm_id, one))
+        return effects
+
     patch.instead_of(nodes.create, create)
 
 

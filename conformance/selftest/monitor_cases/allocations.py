@@ -27,6 +27,7 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import OneAllocation
 
+UNNAMED = ExistingAllocationRequest(allocated("u", ""))
 MISNAMED = (
     ReleaseRequest(OneAllocation("b", "11"), Termination.STOPPED_BY_RM),
     released("11", application="b"),  # its echo
@@ -36,9 +37,10 @@ CASES = (
     Case(
         "allocations_carry_their_ask",
         [ASK, allocated(), allocated(identity="2", resource={"memory": 5}), OLD_ITSELF, OLD],
-        [ASK, AskRejected("k", "a", "no")],
+        [ASK, AskRejected("k", "a", "no"), UNNAMED, allocated("u", "named-by-the-target")],
         [
             ("never asked for", [allocated()]),
+            ("never asked for", [UNNAMED, allocated("u", "1"), allocated("u", "2")]),
             ("not its ask's", [ASK, allocated(application="b")]),
             ("asked was", [ASK, allocated(resource={"memory": 3})]),
             ("asked was", [ASK, allocated(resource={"vcore": 4})]),

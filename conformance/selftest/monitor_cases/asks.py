@@ -17,14 +17,20 @@ from selftest.sample_histories import (
     withdrawn,
 )
 from siconform.protocol.notifications import AskRejected
+from siconform.protocol.requests import ExistingAllocationRequest
 from siconform.protocol.subjects import AllOf
+
+UNNAMED = ExistingAllocationRequest(allocated("u", ""))
 
 CASES = (
     Case(
         "asks_are_not_served_too_often",
         [replace(ASK, max_allocations=2), allocated(identity="1"), allocated(identity="2")],
-        [replace(ASK, max_allocations=0), allocated()],
-        [("2 allocations of k", [ASK, allocated(identity="1"), allocated(identity="2")])],
+        [replace(ASK, max_allocations=0), allocated(), UNNAMED, allocated("u", "1")],
+        [
+            ("2 allocations of k", [ASK, allocated(identity="1"), allocated(identity="2")]),
+            ("1 allocations of u", [UNNAMED, allocated("u", "1"), allocated("u", "2")]),
+        ],
     ),
     Case(
         "rejections_of_asks_are_complete",

@@ -14,7 +14,7 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.monitors.recovered_allocations import REPORTING, recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, Unnamed, recovered_in
 from siconform.monitors.restated import AllocatedAgain, Updated
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.notifications import BY_THE_SCHEDULER, Allocated, Released, Termination
@@ -32,10 +32,12 @@ from siconform.recording.history import Entry
 def allocations_carry_their_ask() -> Evaluator:
     """A new allocation names an ask of this RM, its application, and its amount or a larger one.
 
-    If a key was withdrawn and asked for again, the allocation may be that of the later ask.
+    If a key was withdrawn and asked for again, the allocation may be that of the later ask. An
+    existing allocation that the RM reported without an identity may be announced with one.
     """
     asks: dict[str, list[AskRequest]] = defaultdict(list)  # by key, of all its lifecycles
     recovered: set[str] = set()
+    unnamed = Unnamed()
 
     def since(name: str) -> list[AskRequest]:
         return list(dropwhile(lambda ask: ask.key != name, asks[key_of(name)]))
@@ -47,9 +49,12 @@ def allocations_carry_their_ask() -> Evaluator:
             case Updated(key=key, resource=resource) if earlier := since(key):
                 asks[key_of(key)].append(replace(earlier[0], resource=resource))
             case Allocated() as new if new.identity not in recovered:
+                if unnamed.is_named_by(new):
+                    return NOTHING_TO_EVALUATE
                 return _not_as_asked(new, since(new.key))
             case content:
                 recovered.update(existing.identity for existing in recovered_in(content))
+                unnamed.observe(content)
         return NOTHING_TO_EVALUATE
 
     return evaluate

@@ -14,7 +14,7 @@ from siconform.monitors.monitor import (
     violated_if,
     without_reason,
 )
-from siconform.monitors.recovered_allocations import REPORTING, recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, Unnamed, recovered_in
 from siconform.monitors.restated import Updated, UpdateRejected
 from siconform.protocol.notifications import (
     Allocated,
@@ -32,11 +32,13 @@ from siconform.recording.history import Entry
 def asks_are_not_served_too_often() -> Evaluator:
     """A key never yields more allocations than all its asks together requested.
 
-    Asks for zero or fewer are left to another, weaker rule (SI-ASK-007).
+    Asks for zero or fewer are left to another, weaker rule (SI-ASK-007), and so are existing
+    allocations that get their identity from the target (SI-REC-004).
     """
     wanted: Counter[str] = Counter()
     served: Counter[str] = Counter()
     recovered: set[str] = set()
+    unnamed = Unnamed()
     unclear: set[str] = set()
 
     def evaluate(entry: Entry) -> EntryFinding:
@@ -47,13 +49,16 @@ def asks_are_not_served_too_often() -> Evaluator:
                 wanted[ask.key] += ask.max_allocations
             case Allocated(key=key) if key in unclear:
                 pass
-            case Allocated(key=key, identity=identity) if identity not in recovered:
+            case Allocated(key=key, identity=identity) as new if identity not in recovered:
+                if unnamed.is_named_by(new):
+                    return NOTHING_TO_EVALUATE
                 served[key] += 1
                 surplus = served[key] > wanted[key]
                 message = f"{served[key]} allocations of {key}, asked were {wanted[key]}"
                 return violated_if(surplus, message)
             case content:
                 recovered.update(existing.identity for existing in recovered_in(content))
+                unnamed.observe(content)
         return NOTHING_TO_EVALUATE
 
     return evaluate

@@ -21,6 +21,7 @@ FORCED: Final = "application.create.force"
 
 _BY_TAG: Final = "root.namespaces"  # the parent of queues that are created on demand
 _ROOT: Final = "root."
+_SORTING: Final = "application.sort.policy"
 _LIMITS: Final = {"resources", "maxapplications", "limits"}
 
 
@@ -82,9 +83,12 @@ def _unlimited_queues() -> frozenset[str]:
 
 
 def _without_limit(queue: Mapping[str, Any], above: str) -> Iterator[str]:
-    """Yield the leaves without a limit of their own or above them."""
+    """Yield the leaves without a limit of their own or above them.
+
+    A FAIR one may take no application at all (SI-GANG-008).
+    """
     name = f"{above}{queue['name']}"
-    if _LIMITS & queue.keys():
+    if _LIMITS & queue.keys() or queue.get("properties", {}).get(_SORTING) == "fair":
         return
     for child in queue.get("queues", ()):
         yield from _without_limit(child, f"{name}.")

@@ -1,5 +1,6 @@
 """Existing allocations in a history: reported by the RM, and taken over by the target."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -35,6 +36,31 @@ def recovered_in(content: Content) -> tuple[Allocated, ...]:
             return existing
         case _:
             return ()
+
+
+class Unnamed:
+    """The existing allocations that the RM reported without an identity.
+
+    The target should refuse them (SI-REC-004); if it takes one over, only an announcement can
+    tell the RM its identity.
+    """
+
+    def __init__(self) -> None:
+        self._reported: Counter[tuple[str, str]] = Counter()  # application and key
+
+    def observe(self, content: Content) -> None:
+        """Take note of what the RM reports."""
+        self._reported.update(
+            (one.application, one.key) for one in recovered_in(content) if not one.identity
+        )
+
+    def is_named_by(self, received: Allocated) -> bool:
+        """Return whether an allocation received as new is one of them, which then has its name."""
+        subject = (received.application, received.key)
+        if not self._reported[subject]:
+            return False
+        self._reported[subject] -= 1
+        return True
 
 
 class TakenOver:

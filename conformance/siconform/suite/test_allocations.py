@@ -216,6 +216,20 @@ def test_later_allocations_of_an_ask_repeat_the_tags_that_the_first_does(
         rm.repeats_tags(later, repeated)
 
 
+@requirement("SI-ALLOC-003")
+def test_later_allocations_of_an_ask_repeat_what_the_first_does(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.has_node(memory=10)
+    app = rm.has_application()
+
+    ask = rm.asks(app, priority=7, times=3)
+
+    # Whether an allocation repeats them at all is tested above.
+    first = rm.expect(Allocated(ask))
+    for later in rm.collects(Allocated(ask), most=2):
+        rm.agrees(later, Allocated(ask, priority=first.priority, partition=first.partition))
+
+
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")
 def test_every_allocation_has_an_identity_of_its_own(rm: ResourceManager) -> None:
     rm.has_node(memory=50, vcore=50)
@@ -287,6 +301,23 @@ def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceMana
 
     rm.expect(Allocated(first, originator=True, preemption_policy=takes))
     rm.expect(Allocated(second, originator=False, preemption_policy=yields))
+
+
+@requirement("SI-ALLOC-007")
+def test_later_allocations_of_an_ask_repeat_its_originator_and_preemption_policy(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.has_node()
+    app = rm.has_application()
+    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
+
+    ask = rm.asks(app, originator=True, policy=takes, times=3)
+
+    repeated = Allocated(ask, originator=True, preemption_policy=takes)
+    rm.expect(repeated)
+    for later in rm.collects(Allocated(ask), most=2):
+        rm.agrees(later, repeated)
 
 
 @requirement("SI-ALLOC-008")

@@ -142,6 +142,19 @@ def test_every_allocation_that_ends_with_its_application_is_reported(rm: Resourc
 
 
 @requirement("SI-APP-035")
+def test_each_allocation_of_one_ask_that_ends_with_its_application_is_reported(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    ending = rm.has_allocations_of_one_ask(app)
+
+    rm.removes_application(app)
+
+    rm.expect_end_of(*ending)
+
+
+@requirement("SI-APP-035")
 def test_an_allocation_that_ends_with_its_application_on_a_draining_node_is_reported(
     rm: ResourceManager,
 ) -> None:

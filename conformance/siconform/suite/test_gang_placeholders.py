@@ -287,6 +287,21 @@ def test_the_placeholder_flag_means_nothing_without_a_group(rm: ResourceManager)
     rm.expect_none(Released(identity=allocation.identity))
 
 
+@requirement("SI-GANG-012")
+def test_each_placeholder_of_one_ask_is_reported_with_group_and_flag(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=3)
+
+    ask = rm.asks_placeholder(gang, times=3)
+
+    placeholders = rm.collects(Allocated(ask), most=3)
+    rm.has_at_least(2, placeholders, "one ask is allocated several times")
+    for placeholder in placeholders:
+        rm.agrees(placeholder, Allocated(ask, placeholder=True, task_group=TASK_GROUP))
+
+
 @requirement("SI-GANG-030")
 def test_one_ask_may_stand_for_all_placeholders_of_a_group(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

@@ -113,6 +113,27 @@ def test_a_placeholder_ask_sent_again_does_not_restart_the_timeout(rm: ResourceM
     )
 
 
+@requirement("SI-GANG-031")
+def test_the_end_of_the_first_placeholder_does_not_restart_the_timeout(
+    rm: ResourceManager,
+) -> None:
+    limit = rm.short_limit(6.0)  # half of it exceeds the resolution of a timer
+    partial = rm.has_partial_gang(style=HARD, limit=limit)
+    first, *_ = partial.placeholders
+    rm.drains(first.node)  # no other placeholder takes its place
+    rm.synchronise_all()
+    rm.stays_quiet(window=min(limit.seconds / 2, _CLEARLY))
+
+    before = rm.now()
+    rm.has_released(first)
+
+    rm.expect_between(
+        *expiry_of(partial.gang),
+        earliest=partial.since + limit.seconds,
+        latest=before + limit.seconds,
+    )
+
+
 @of_each_style
 @requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:

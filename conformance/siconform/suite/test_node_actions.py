@@ -243,6 +243,16 @@ def test_decommissioning_ends_every_allocation_on_the_node(rm: ResourceManager) 
 
 
 @requirement("SI-NODE-032")
+def test_decommissioning_ends_each_allocation_of_one_ask(rm: ResourceManager) -> None:
+    node, app = rm.has_node(), rm.has_application()
+    allocations = rm.has_allocations_of_one_ask(app)
+
+    rm.decommissions(node)
+
+    rm.expect_end_of(*allocations)
+
+
+@requirement("SI-NODE-032")
 def test_decommissioning_ends_a_recovered_allocation(rm: ResourceManager) -> None:
     app, node = rm.has_application(), rm.new_name("node")
     existing = rm.remembers_allocation(app, node)

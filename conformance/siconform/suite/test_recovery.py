@@ -1,5 +1,7 @@
 """Recovery: existing allocations are taken over (SI-REC)."""
 
+from dataclasses import replace
+
 import pytest
 
 from siconform.catalogue.features import Feature
@@ -60,6 +62,25 @@ def test_existing_allocations_of_a_new_node_count_in_their_queue(rm: ResourceMan
     with rm.control("an ask that fits the quota as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3)))
+
+
+@requirement("SI-REC-001")
+def test_each_existing_allocation_of_one_ask_is_taken_over(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    first, *rest = (rm.remembers_allocation(app, node, memory=3) for _ in range(3))
+    existing = (first, *(replace(one, key=first.key) for one in rest))
+
+    rm.registers_node(node, memory=10, existing=existing)
+
+    rm.expect(NodeAccepted(node))
+    too_large = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(too_large))
+    rm.withdraws(too_large)
+    for allocation in existing:
+        rm.still_holds(allocation)
+    with rm.control("an ask that fits the whole node is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-REC-023")

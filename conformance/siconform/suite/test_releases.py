@@ -80,6 +80,25 @@ def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManage
     rm.expect_none(Released(application=app))
 
 
+@requirement("SI-REL-001", "SI-REL-002")
+def test_a_release_ends_only_the_allocation_it_names_of_those_of_an_ask(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=9)
+    app = rm.has_application()
+    first, second, third = rm.has_allocations_of_one_ask(app, times=3, memory=3)
+    waiting = rm.has_waiting_ask(app, memory=6)
+
+    rm.releases(second)
+
+    rm.expect(Released(key=second.key, identity=second.identity))
+    rm.expect_none(Released(identity=first.identity), Released(identity=third.identity))
+    rm.is_not_served(waiting)
+    rm.still_holds(first)
+    rm.is_served(waiting)
+    rm.still_holds(third)
+
+
 @requirement("SI-REL-003")
 def test_a_release_without_identity_ends_everything_of_its_application(rm: ResourceManager) -> None:
     rm.has_node(memory=13, vcore=13)

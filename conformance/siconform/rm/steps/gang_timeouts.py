@@ -205,6 +205,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """
         incomplete = self.has_partial_gang(members=2, memory=6, at_once=True)
         early = self.asks(incomplete.gang)
+        self.settles()  # it may be dropped by the next scheduling cycle only
         self.has_node(memory=7)
         with precondition("the last placeholder of a gang is allocated"):
             self.is_allocated_in_time(incomplete.gang, Allocated(incomplete.pending))

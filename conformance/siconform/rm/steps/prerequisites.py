@@ -5,7 +5,7 @@ from typing import Any
 from siwire import Capability
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.expecting.checks import precondition
+from siconform.expecting.checks import has_at_least, precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.handles import Ask
@@ -51,6 +51,17 @@ class PrerequisiteSteps(BasicSteps):
         ask = self.asks(application, memory=memory, times=2)
         with precondition("the first of two allocations is made"):
             return ask, self.expect(Allocated(ask))
+
+    def has_allocations_of_one_ask(
+        self, application: str, *, times: int = 2, memory: int = 1
+    ) -> list[Allocated]:
+        """Given: all the allocations of one ask, which have the same key."""
+        self.has_asks_apart()
+        self.needs(Feature.SEVERAL_ALLOCATIONS)
+        ask = self.asks(application, memory=memory, times=times)
+        allocations = self.collects(Allocated(ask), most=times)
+        has_at_least(times, allocations, "an ask is allocated as often as it asks")
+        return allocations
 
     def has_occupied_resource(self) -> None:
         """Given: nodes can have resources occupied by others; else not applicable."""
