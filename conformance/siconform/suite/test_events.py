@@ -14,8 +14,9 @@ from siconform.protocol.events import (
     EventReceived,
     Subject,
 )
+from siconform.protocol.handles import Application
 from siconform.protocol.matchers import OneOf
-from siconform.protocol.notifications import Allocated
+from siconform.protocol.notifications import Allocated, Released
 from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
@@ -29,6 +30,7 @@ NOT_OF_A_GANG = {
     HARD: [Detail.APP_REJECT, Detail.APP_RESUMING],
     SOFT: [Detail.APP_REJECT, Detail.APP_FAILING, Detail.APP_FAILED],
 }
+ALLOCATIONS = [Detail.APP_ALLOC, Detail.NODE_ALLOC, Detail.QUEUE_ALLOC]
 GONE_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_ALLOC, Detail.NODE_DECOMMISSION]
 
 
@@ -110,6 +112,54 @@ def test_the_change_reports_what_came_changed_and_went(rm: ResourceManager) -> N
     rm.never_reports(went, EventChange.ADD)
     rm.reports_as(changed, Detail.NODE_CAPACITY, EventChange.SET)
     rm.reports_as(went, Detail.NODE_DECOMMISSION, EventChange.REMOVE)
+
+
+def records_of(
+    rm: ResourceManager, app: Application, *objects: str, node: str = ""
+) -> list[EventReceived]:
+    """Return new records of the application and the node, and of the queue about ``objects``."""
+    of_app = rm.events_of_this_step(app, Subject.APPLICATION)
+    of_node = rm.events_of_this_step(node, Subject.NODE) if node else []
+    of_queue = rm.events_of_this_step(app.queue, Subject.QUEUE)  # it may be that of others, too
+    return [*of_app, *of_node, *(event for event in of_queue if event.reference in objects)]
+
+
+@waits
+@requirement("SI-EVT-005")
+def test_the_change_reports_what_is_allocated_and_released(rm: ResourceManager) -> None:
+    rm.observes_events()
+    node = rm.has_node()
+    app = rm.has_application()
+
+    allocation = rm.has_allocation(app)
+    names = (allocation.identity, allocation.key)
+    allocated = records_of(rm, app, *names, node=node)
+    rm.releases(allocation)
+    rm.expect(Released(identity=allocation.identity))
+    released = records_of(rm, app, *names, node=node)
+
+    came = [event for event in allocated if event.detail in ALLOCATIONS]
+    went = [event for event in released if event.detail in ALLOCATIONS]
+    rm.presupposes_some([*came, *went], "allocations")
+    rm.never_reports(came, EventChange.REMOVE)
+    rm.never_reports(went, EventChange.ADD)
+
+
+@waits
+@requirement("SI-EVT-005")
+def test_the_change_reports_an_application_that_comes_and_goes(rm: ResourceManager) -> None:
+    rm.observes_events()
+    app = rm.has_application()
+
+    joined = records_of(rm, app, app)
+    rm.removes_application(app)
+    left = records_of(rm, app, app)
+
+    came = [event for event in joined if event.detail in (Detail.APP_NEW, Detail.QUEUE_APP)]
+    went = [event for event in left if event.detail in (Detail.APP_NEW, Detail.QUEUE_APP)]
+    rm.presupposes_some([*came, *went], "applications")
+    rm.never_reports(came, EventChange.REMOVE)
+    rm.never_reports(went, EventChange.ADD)
 
 
 @requirement("SI-EVT-006")
