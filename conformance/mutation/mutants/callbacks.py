@@ -227,6 +227,18 @@ _event_row(
     breaks=("SI-EVT-005",),
 )
 _event_row(
+    "ends-of-allocations-reported-as-added",
+    "The end of an allocation is reported as added.",
+    EVENTS.each(partial(_turned_round_if, details=(_DETAIL.ALLOC_CANCEL,))),
+    breaks=("SI-EVT-005",),
+)
+_event_row(
+    "queues-reported-backwards",
+    "A new queue of the configuration is reported as removed, one that is gone as added.",
+    EVENTS.each(partial(_turned_round_if, details=(_DETAIL.QUEUE_CONFIG,))),
+    breaks=("SI-EVT-005",),
+)
+_event_row(
     "queues-report-applications-backwards",
     "An application that comes to a queue is reported as removed, one that leaves as added.",
     EVENTS.each(partial(_turned_round_if, details=(_DETAIL.QUEUE_APP,))),

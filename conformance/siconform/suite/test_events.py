@@ -139,7 +139,8 @@ def test_the_change_reports_what_is_allocated_and_released(rm: ResourceManager) 
     released = records_of(rm, app, *names, node=node)
 
     came = [event for event in allocated if event.detail in ALLOCATIONS]
-    went = [event for event in released if event.detail in ALLOCATIONS]
+    ends = (*ALLOCATIONS, Detail.ALLOC_CANCEL)
+    went = [event for event in released if event.detail in ends]
     rm.presupposes_some([*came, *went], "allocations")
     rm.never_reports(came, EventChange.REMOVE)
     rm.never_reports(went, EventChange.ADD)
@@ -160,6 +161,23 @@ def test_the_change_reports_an_application_that_comes_and_goes(rm: ResourceManag
     rm.presupposes_some([*came, *went], "applications")
     rm.never_reports(came, EventChange.REMOVE)
     rm.never_reports(went, EventChange.ADD)
+
+
+@waits
+@requirement("SI-EVT-005")
+def test_the_change_reports_a_queue_that_comes_and_goes(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=8))
+    unregistered_rm.observes_events()
+    unregistered_rm.events_so_far()
+
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=8, second=8))
+    came = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=8))
+    went = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
+
+    unregistered_rm.presupposes_some([*came, *went], "queues")
+    unregistered_rm.never_reports(came, EventChange.REMOVE)
+    unregistered_rm.never_reports(went, EventChange.ADD)
 
 
 @requirement("SI-EVT-006")
