@@ -152,12 +152,10 @@ def test_the_change_reports_an_application_that_comes_and_goes(rm: ResourceManag
     rm.observes_events()
     app = rm.has_application()
 
-    joined = records_of(rm, app, app)
+    came = records_of(rm, app, app)
     rm.removes_application(app)
-    left = records_of(rm, app, app)
+    went = records_of(rm, app, app)
 
-    came = [event for event in joined if event.detail in (Detail.APP_NEW, Detail.QUEUE_APP)]
-    went = [event for event in left if event.detail in (Detail.APP_NEW, Detail.QUEUE_APP)]
     rm.presupposes_some([*came, *went], "applications")
     rm.never_reports(came, EventChange.REMOVE)
     rm.never_reports(went, EventChange.ADD)
@@ -262,6 +260,23 @@ def test_an_ask_the_rm_withdraws_is_reported_as_cancelled(rm: ResourceManager) -
 
     cancelled = rm.endings_of(withdrawn)
     rm.presupposes_some(cancelled, "the ends of asks")
+    rm.only_reports(cancelled, Detail.REQUEST_CANCEL)
+
+
+@requirement("SI-EVT-008")
+def test_what_ends_with_its_application_is_reported_as_cancelled(rm: ResourceManager) -> None:
+    rm.observes_events()
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation, pending = rm.has_allocation(app), rm.has_pending_ask(app, memory=50)
+
+    rm.removes_application(app)
+    rm.expect_end_of(allocation)
+    rm.events_so_far()
+
+    ends, cancelled = rm.endings_of(allocation), rm.endings_of(pending)
+    rm.presupposes_some([*ends, *cancelled], "the ends of allocations and asks")
+    rm.only_reports(ends, Detail.ALLOC_CANCEL, Detail.REQUEST_ALLOC, Detail.REQUEST_CANCEL)
     rm.only_reports(cancelled, Detail.REQUEST_CANCEL)
 
 
