@@ -8,7 +8,14 @@ from sireference.core.gang import placeholders
 from sireference.core.model import Effect
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application
-from sireference.core.states import ApplicationState, ApplicationTrigger, TerminationType
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.states import (
+    ApplicationState,
+    ApplicationTrigger,
+    NodeState,
+    TerminationType,
+)
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -74,6 +81,33 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, application: A
         return trigger, message
     patch.fires()
     return None, ""
+
+
+@mutant(
+    "ends-on-draining-nodes-pass-unnoticed",
+    "An application whose last allocation ended on a draining node stays Running.",
+    breaks=("SI-APP-026",),
+)
+def _(patch: Patch) -> None:
+    last: dict[Application, Node] = {}
+
+    def unbook(
+        original: Callable[..., None], partition: Any, allocation: Allocation, *rest: Any
+    ) -> None:
+        last[allocation.application] = allocation.node
+        original(partition, allocation, *rest)
+
+    def end(original: Callable[..., Any], partition: Any, application: Application) -> Any:
+        trigger, message = original(partition, application)
+        node = last.get(application)
+        is_draining = node is not None and node.state is NodeState.DRAINING
+        if trigger is not ApplicationTrigger.COMPLETE or not is_draining:
+            return trigger, message
+        patch.fires()
+        return None, ""
+
+    patch.instead_of(Partition.unbook, unbook)
+    patch.instead_of(application_lifecycle.end, end)
 
 
 @mutant(

@@ -87,6 +87,33 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "execution-timer-survives-completion",
+    "The execution timeout of a completed application ends the next one of its id.",
+    breaks=("SI-APP-013",),
+)
+@instead_of(application_lifecycle.enter)
+def _(
+    patch: Patch,
+    original: Callable[..., None],
+    partition: Partition,
+    application: Application,
+    now: float,
+) -> None:
+    timer = application.execution_timer
+    original(partition, application, now)
+
+    def due(now: float) -> list[Effect]:
+        following = partition.applications.get(application.application_id)
+        if following in (None, application) or following.state is not ApplicationState.RUNNING:
+            return []
+        patch.fires()
+        return application_lifecycle.execution_timeout(partition, following, now)
+
+    if timer is not None and application.state is ApplicationState.COMPLETING:
+        partition.timers.set(timer.deadline, due)
+
+
+@mutant(
     "gang-timer-survives-the-id",
     "The placeholder timeout of a removed gang ends the next one of its id.",
     breaks=("SI-GANG-031",),

@@ -1,6 +1,6 @@
 """Mutants of the ends of gangs, by timeout, without use or with their nodes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sireference.core import application_lifecycle, asks, nodes
@@ -188,3 +188,23 @@ def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[E
             patch.fires()
             return []
     return original(rm, ask, now)
+
+
+@mutant(
+    "asks-keep-a-gang-failing",
+    "A failing gang that is asked for more stays Failing.",
+    breaks=("SI-GANG-038",),
+)
+@instead_of(asks.objections)
+def _(
+    patch: Patch,
+    original: Callable[..., Iterator[str]],
+    partition: Any,
+    application: Application | None,
+    ask: Any,
+) -> Iterator[str]:
+    reasons = list(original(partition, application, ask))
+    if application is None or application.state is not ApplicationState.FAILING:
+        return iter(reasons)
+    patch.fires()
+    return (reason for reason in reasons if not reason.endswith("is failing"))

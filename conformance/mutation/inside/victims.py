@@ -14,6 +14,7 @@ from sireference.core import (
 from sireference.core.model import Effect, partition_name
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
+from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import (
     ApplicationState,
@@ -285,6 +286,38 @@ def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask:
     if is_reserved and later is not None:
         patch.fires()
         asks.drop(later)
+
+
+def _is_resized(patch: Patch, amount: Callable[[Resource], Resource]) -> Callable[..., None]:
+    """Return a replacement that reserves an amount for good when a preempting ask is resized."""
+
+    def replace(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+        preemptions = asks._preemptions  # noqa: SLF001  # it has no public name
+        preemption = preemptions.of(earlier)
+        original(asks, earlier, ask)
+        if preemption is not None and ask.resource != earlier.ask.resource:
+            patch.fires()
+            preemption.node.reserve(amount(earlier.ask.resource))
+
+    return replace
+
+
+@mutant(
+    "reservation-outlives-its-amount",
+    "The capacity reserved for an ask stays reserved when another amount is requested.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(patch: Patch) -> None:
+    patch.instead_of(PendingAsks.replace, _is_resized(patch, lambda before: before))
+
+
+@mutant(
+    "reservation-is-given-back-twice",
+    "The capacity reserved for an ask is free twice when another amount is requested.",
+    breaks=("SI-NODE-006",),
+)
+def _(patch: Patch) -> None:
+    patch.instead_of(PendingAsks.replace, _is_resized(patch, lambda before: NOTHING - before))
 
 
 @mutant(

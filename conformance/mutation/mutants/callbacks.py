@@ -1,5 +1,6 @@
 """Mutants of callbacks to the RM in addition to the SI's streams."""
 
+from collections.abc import Collection
 from functools import partial
 from typing import Final
 
@@ -153,6 +154,15 @@ def _of_another_kind(record: si.EventRecord) -> None:
             record.eventChangeDetail = si.EventRecord.NODE_ALLOC
 
 
+_TURNED_ROUND: Final = {_DETAIL.ADD: _DETAIL.REMOVE, _DETAIL.REMOVE: _DETAIL.ADD}
+
+
+def _turned_round_if(record: si.EventRecord, details: Collection[int]) -> None:
+    if record.eventChangeDetail in details:
+        change = record.eventChangeType
+        record.eventChangeType = _TURNED_ROUND.get(change, change)
+
+
 def _of_the_application(record: si.EventRecord) -> None:
     if record.type == si.EventRecord.REQUEST:
         record.objectID, record.referenceID = record.referenceID, record.objectID
@@ -204,6 +214,34 @@ _event_row(
     "events-always-set",
     "Every change is a SET.",
     EVENTS.put(eventChangeType=si.EventRecord.SET),
+    breaks=("SI-EVT-005",),
+)
+_event_row(
+    "allocations-reported-backwards",
+    "A new allocation is reported as removed, one that ended as added.",
+    EVENTS.each(
+        partial(
+            _turned_round_if, details=(_DETAIL.APP_ALLOC, _DETAIL.NODE_ALLOC, _DETAIL.QUEUE_ALLOC)
+        )
+    ),
+    breaks=("SI-EVT-005",),
+)
+_event_row(
+    "ends-of-allocations-reported-as-added",
+    "The end of an allocation is reported as added.",
+    EVENTS.each(partial(_turned_round_if, details=(_DETAIL.ALLOC_CANCEL,))),
+    breaks=("SI-EVT-005",),
+)
+_event_row(
+    "queues-reported-backwards",
+    "A new queue of the configuration is reported as removed, one that is gone as added.",
+    EVENTS.each(partial(_turned_round_if, details=(_DETAIL.QUEUE_CONFIG,))),
+    breaks=("SI-EVT-005",),
+)
+_event_row(
+    "queues-report-applications-backwards",
+    "An application that comes to a queue is reported as removed, one that leaves as added.",
+    EVENTS.each(partial(_turned_round_if, details=(_DETAIL.QUEUE_APP,))),
     breaks=("SI-EVT-005",),
 )
 _event_row(

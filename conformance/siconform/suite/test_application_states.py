@@ -113,6 +113,21 @@ def test_an_application_whose_only_allocation_ended_with_its_node_goes_to_waitin
 
 
 @requirement("SI-APP-026")
+def test_an_application_whose_only_allocation_ended_on_a_draining_node_goes_to_waiting(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    allocation = rm.has_allocation(app)
+    rm.drains(allocation.node)
+    rm.settles()
+
+    rm.releases(allocation)
+
+    rm.comes_to_wait(app)
+
+
+@requirement("SI-APP-026")
 def test_an_application_whose_only_allocation_was_preempted_goes_to_waiting(
     rm: ResourceManager,
 ) -> None:

@@ -1,7 +1,7 @@
 """Execution timeouts of applications (SI-APP)."""
 
-from siconform.marks import registering_again_is_a_race, requirement
-from siconform.protocol.application_states import OVER
+from siconform.marks import registering_again_is_a_race, requirement, waits
+from siconform.protocol.application_states import FAILURE, OVER
 from siconform.protocol.handles import Application, Limit
 from siconform.protocol.notifications import (
     Allocated,
@@ -231,6 +231,32 @@ def test_the_timeout_of_a_removed_application_does_not_limit_the_next_of_its_id(
     app = rm.has_application(removed)
 
     has_no_limit(rm, app, limit)
+
+
+@waits
+@requirement("SI-APP-013")
+def test_the_timeout_of_a_completed_application_does_not_limit_the_next_of_its_id(
+    rm: ResourceManager,
+) -> None:
+    completing = rm.waiting_timeout() + rm.deadlines.timer
+    limit = completing + rm.long_enough_to_be_served(1.0)
+    rm.has_node()
+    before = rm.now()
+    completed = rm.has_application(timeout_ms=round(1000 * limit))
+    rm.has_released(rm.has_allocation(completed))
+    rm.outlasts_waiting()
+
+    app = rm.has_application(completed)
+    unlimited = rm.has_allocation(app)
+
+    rm.stays_quiet(
+        Released(identity=unlimited.identity, termination=Termination.TIMEOUT),
+        Released(application=app, identity="", termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=FAILURE),
+        window=max(before + limit + rm.deadlines.timer - rm.now(), 0.0),
+    )
+    rm.expect(Allocated(rm.asks(app)))
+    rm.still_holds(unlimited)
 
 
 @requirement("SI-APP-013")

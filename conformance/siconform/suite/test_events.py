@@ -14,8 +14,9 @@ from siconform.protocol.events import (
     EventReceived,
     Subject,
 )
+from siconform.protocol.handles import Application
 from siconform.protocol.matchers import OneOf
-from siconform.protocol.notifications import Allocated
+from siconform.protocol.notifications import Allocated, Released
 from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
@@ -29,6 +30,7 @@ NOT_OF_A_GANG = {
     HARD: [Detail.APP_REJECT, Detail.APP_RESUMING],
     SOFT: [Detail.APP_REJECT, Detail.APP_FAILING, Detail.APP_FAILED],
 }
+ALLOCATIONS = [Detail.APP_ALLOC, Detail.NODE_ALLOC, Detail.QUEUE_ALLOC]
 GONE_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_ALLOC, Detail.NODE_DECOMMISSION]
 
 
@@ -110,6 +112,70 @@ def test_the_change_reports_what_came_changed_and_went(rm: ResourceManager) -> N
     rm.never_reports(went, EventChange.ADD)
     rm.reports_as(changed, Detail.NODE_CAPACITY, EventChange.SET)
     rm.reports_as(went, Detail.NODE_DECOMMISSION, EventChange.REMOVE)
+
+
+def records_of(
+    rm: ResourceManager, app: Application, *objects: str, node: str = ""
+) -> list[EventReceived]:
+    """Return new records of the application and the node, and of the queue about ``objects``."""
+    of_app = rm.events_of_this_step(app, Subject.APPLICATION)
+    of_node = rm.events_of_this_step(node, Subject.NODE) if node else []
+    of_queue = rm.events_of_this_step(app.queue, Subject.QUEUE)  # it may be that of others, too
+    return [*of_app, *of_node, *(event for event in of_queue if event.reference in objects)]
+
+
+@waits
+@requirement("SI-EVT-005")
+def test_the_change_reports_what_is_allocated_and_released(rm: ResourceManager) -> None:
+    rm.observes_events()
+    node = rm.has_node()
+    app = rm.has_application()
+
+    allocation = rm.has_allocation(app)
+    names = (allocation.identity, allocation.key)
+    allocated = records_of(rm, app, *names, node=node)
+    rm.releases(allocation)
+    rm.expect(Released(identity=allocation.identity))
+    released = records_of(rm, app, *names, node=node)
+
+    came = [event for event in allocated if event.detail in ALLOCATIONS]
+    ends = (*ALLOCATIONS, Detail.ALLOC_CANCEL)
+    went = [event for event in released if event.detail in ends]
+    rm.presupposes_some([*came, *went], "allocations")
+    rm.never_reports(came, EventChange.REMOVE)
+    rm.never_reports(went, EventChange.ADD)
+
+
+@waits
+@requirement("SI-EVT-005")
+def test_the_change_reports_an_application_that_comes_and_goes(rm: ResourceManager) -> None:
+    rm.observes_events()
+    app = rm.has_application()
+
+    came = records_of(rm, app, app)
+    rm.removes_application(app)
+    went = records_of(rm, app, app)
+
+    rm.presupposes_some([*came, *went], "applications")
+    rm.never_reports(came, EventChange.REMOVE)
+    rm.never_reports(went, EventChange.ADD)
+
+
+@waits
+@requirement("SI-EVT-005")
+def test_the_change_reports_a_queue_that_comes_and_goes(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=8))
+    unregistered_rm.observes_events()
+    unregistered_rm.events_so_far()
+
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=8, second=8))
+    came = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=8))
+    went = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
+
+    unregistered_rm.presupposes_some([*came, *went], "queues")
+    unregistered_rm.never_reports(came, EventChange.REMOVE)
+    unregistered_rm.never_reports(went, EventChange.ADD)
 
 
 @requirement("SI-EVT-006")
@@ -194,6 +260,23 @@ def test_an_ask_the_rm_withdraws_is_reported_as_cancelled(rm: ResourceManager) -
 
     cancelled = rm.endings_of(withdrawn)
     rm.presupposes_some(cancelled, "the ends of asks")
+    rm.only_reports(cancelled, Detail.REQUEST_CANCEL)
+
+
+@requirement("SI-EVT-008")
+def test_what_ends_with_its_application_is_reported_as_cancelled(rm: ResourceManager) -> None:
+    rm.observes_events()
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation, pending = rm.has_allocation(app), rm.has_pending_ask(app, memory=50)
+
+    rm.removes_application(app)
+    rm.expect_end_of(allocation)
+    rm.events_so_far()
+
+    ends, cancelled = rm.endings_of(allocation), rm.endings_of(pending)
+    rm.presupposes_some([*ends, *cancelled], "the ends of allocations and asks")
+    rm.only_reports(ends, Detail.ALLOC_CANCEL, Detail.REQUEST_ALLOC, Detail.REQUEST_CANCEL)
     rm.only_reports(cancelled, Detail.REQUEST_CANCEL)
 
 

@@ -178,3 +178,25 @@ def test_a_failed_gang_leaves_its_place_to_another_application(
 
     rm.expect_failure(partial.gang)
     rm.is_let_in(second, after=0.0)
+
+
+@requirement("SI-GANG-038")
+def test_a_gang_that_asks_while_it_fails_leaves_its_place_to_another_application(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm, queue = unregistered_rm, "root.one-by-one"
+    rm.needs(Feature.APPLICATION_LIMIT)
+    rm.has_registered(config=conformance_queues_and("one-by-one", most_applications=1))
+    partial = rm.has_partial_gang(queue=queue, style=HARD, limit=rm.short_limit(3.0))
+    second = rm.has_application_held_back(queue=queue)
+
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_expire(partial)
+        late = rm.asks_member(partial.gang)
+        rm.synchronise_all()
+        rm.confirms(first)
+        rm.confirms(rm.has_release_of(left))
+
+    rm.expect_failure(partial.gang)
+    rm.is_let_in(second, after=0.0)
+    rm.expect_none(Allocated(late))

@@ -133,6 +133,30 @@ def test_a_preempting_ask_that_is_sent_again_is_allocated_after_the_confirmation
     rm.expect(Allocated(ask))
 
 
+@pytest.mark.parametrize(("memory", "later"), [(3, 1), (1, 3)], ids=["smaller", "larger"])
+@requirement("SI-ALLOC-010", "SI-NODE-006")
+def test_what_a_preempting_ask_of_another_amount_leaves_is_free(
+    rm: ResourceManager, memory: int, later: int
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.preempting(taken, memory=memory) as (ask, _):
+        rm.has_asked_again(ask, memory=later)
+        rm.confirms_everything()
+    served = rm.receive_if_any(Allocated(ask), window=rm.deadlines.place)
+    allocated = [served] if isinstance(served, Allocated) else []
+    rm.needs_some(allocated, of="to allocate a preempting ask that was updated")
+    rm.settles()  # it may have chosen more than needed
+
+    live = [one for one in (*taken.allocations, *allocated) if not rm.was_released(one)]
+    free = 10 - sum(one.resource["memory"] for one in live)
+    other = rm.has_application()  # in a queue without limits
+    if free:
+        rm.is_served(rm.asks(other, memory=free, policy=MAY_NOT_PREEMPT))
+    beyond = rm.asks(other, policy=MAY_NOT_PREEMPT)
+    rm.expect_none(Allocated(beyond))
+
+
 @requirement("SI-NODE-034")
 def test_the_preempting_ask_is_allocated_elsewhere_if_the_node_of_its_victim_goes(
     rm: ResourceManager,
