@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import dropwhile, takewhile
 from typing import Any, Final
 
@@ -96,6 +97,31 @@ def _(
     effects = original(self, rm, now)
     rm.settings = received
     return effects
+
+
+@mutant(
+    "loss-timer-outlives-registration",
+    "The timeout of a lost connection stops the RM that has registered again meanwhile.",
+    breaks=("SI-CONN-010",),
+)
+def _(patch: Patch) -> None:
+    lost: set[str] = set()
+
+    def loses(original: Original, self: ResourceManagers, rm: ResourceManager, now: float) -> Any:
+        lost.add(rm.rm_id)
+        return original(self, rm, now)
+
+    def register(original: Original, self: ResourceManagers, event: Any, now: float) -> Any:
+        effects = original(self, event, now)
+        back = self.running(event.rm_id)
+        if back is not None and event.rm_id in lost:
+            patch.fires()
+            due = now + back.settings.connection_loss_timeout
+            back.timers.set(due, partial(self.shut_down, back))
+        return effects
+
+    patch.quietly().instead_of(ResourceManagers.connection_lost, loses)
+    patch.instead_of(ResourceManagers.register, register)
 
 
 @mutant(

@@ -328,6 +328,22 @@ def _counts_other_types(patch: Patch, counts: Callable[[int], bool]) -> None:
 
 
 @mutant(
+    "devices-of-a-placeholder-leak",
+    "Of a replaced placeholder only memory and vcores are free again.",
+    breaks=("SI-GANG-071",),
+)
+def _(patch: Patch) -> None:
+    def holds_devices(live: Any, gone: Any) -> None:
+        held = gone.record.ask.resource.amounts
+        devices = {name: n for name, n in held.items() if name not in ("memory", "vcore")}
+        if devices:
+            patch.fires()
+            live.node.book(Resource(devices))
+
+    after_replacement(patch, holds_devices)
+
+
+@mutant(
     "vcores-of-a-placeholder-leak",
     "Of a placeholder with a smaller replacement only the rest of its memory is free again.",
     breaks=("SI-GANG-071",),

@@ -147,6 +147,24 @@ def _drained(patch: Patch, info: NodeInfo, which: set[str]) -> NodeInfo:
 
 
 @mutant(
+    "node-end-reported-to-one-application",
+    "With its node, only what the first application had there is reported as ended.",
+    breaks=("SI-NODE-032",),
+)
+@instead_of(nodes.decommission)
+def _(patch: Patch, original: Original, *args: Any) -> list[Effect]:
+    effects = original(*args)
+    ends = [e.release.application_id for e in effects if isinstance(e, ReleasedAllocation)]
+    if len(set(ends)) > 1:
+        patch.fires()
+    return [
+        e
+        for e in effects
+        if not (isinstance(e, ReleasedAllocation) and e.release.application_id != ends[0])
+    ]
+
+
+@mutant(
     "decommission-ends-the-applications",
     "A removed node ends all allocations of its applications, on other nodes, too.",
     breaks=("SI-NODE-032",),

@@ -166,6 +166,17 @@ def _(request: si.AllocationRequest) -> None:
 
 
 @_mutant(
+    "priority-of-sixteen-bits",
+    "An allocation repeats the lower 16 bits of the priority of its ask.",
+    *_AREAS,
+    breaks=("SI-ALLOC-003",),
+)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.priority = (one.priority + 2**15) % 2**16 - 2**15
+
+
+@_mutant(
     "policy-the-wrong-way-round",
     "The two flags of the preemption policy are swapped.",
     *_AREAS,

@@ -132,6 +132,18 @@ def _(request: si.NodeRequest) -> None:
 
 
 @_mutant(
+    "attributes-open",
+    "An update of a drained node's attributes undrains it.",
+    *_AREAS,
+    breaks=("SI-NODE-025",),
+)
+def _(request: si.NodeRequest) -> None:
+    for node in list(request.nodes):
+        if node.action == Action.UPDATE and node.attributes:
+            request.nodes.add(nodeID=node.nodeID, action=Action.DRAIN_TO_SCHEDULABLE)
+
+
+@_mutant(
     "update-creates", "An update of an unknown node creates it.", *_AREAS, breaks=("SI-NODE-015",)
 )
 def _(request: si.NodeRequest) -> None:

@@ -100,6 +100,13 @@ _row(
     breaks=("SI-REL-002",),
 )
 _row(
+    "timeouts-name-no-partition",
+    "A release for a timeout does not name the partition.",
+    RELEASED.where(lambda release: release.terminationType == si.TIMEOUT).without("partitionName"),
+    breaks=("SI-REL-023",),
+    areas=("GANG",),
+)
+_row(
     "released-without-partition",
     "A release does not name its partition.",
     RELEASED.without("partitionName"),

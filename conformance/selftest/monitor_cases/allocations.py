@@ -110,6 +110,7 @@ CASES = (
             ("never announced", [released()]),
             ("names application", [allocated(), released(application="b")]),
             ("names key", [allocated(), released(key="other")]),
+            ("names no partition", [allocated(), replace(PREEMPTION, partition="")]),
         ],
     ),
 )

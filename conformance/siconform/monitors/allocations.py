@@ -198,8 +198,9 @@ def _is_repeated(release: Released, unconfirmed: dict[str, Termination], race: R
 def releases_name_what_was_announced() -> Evaluator:
     """A release names an announced allocation, with that allocation's application and key.
 
-    An answer to a release of the RM echoes its names, right or wrong. Releases of allocations from
-    before a new registration may arrive after it. Foreign allocations were announced by the RM.
+    One that the scheduler started names the partition, too. An answer to a release of the RM echoes
+    its names, right or wrong. Releases of allocations from before a new registration may arrive
+    after it. Foreign allocations were announced by the RM.
     """
     owners: dict[str, str] = {}
     keys: dict[str, str] = {}
@@ -235,6 +236,8 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
         return f"release of {identity} names application {release.application!r}"
     if release.key not in ("", keys[identity]):
         return f"release of {identity} names key {release.key!r}"
+    if release.termination in BY_THE_SCHEDULER and release.partition == "":
+        return f"release of {identity} names no partition"
     return ""
 
 

@@ -145,7 +145,7 @@ def test_an_ask_is_allocated_once_if_its_queue_and_the_nodes_get_capacity(
     rm.expect_none(Allocated(ask))
 
 
-@pytest.mark.parametrize("priority", [7, -7])
+@pytest.mark.parametrize("priority", [7, -7, 2**31 - 1, -(2**31)])
 @requirement("SI-ALLOC-003")
 def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
     rm: ResourceManager, priority: int
@@ -318,6 +318,17 @@ def test_later_allocations_of_an_ask_repeat_its_originator_and_preemption_policy
     rm.expect(repeated)
     for later in rm.collects(Allocated(ask), most=2):
         rm.agrees(later, repeated)
+
+
+@requirement("SI-ALLOC-007")
+def test_an_allocation_repeats_them_however_long_its_ask_waited(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    policy = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
+    ask = rm.has_pending_ask(rm.has_application(), originator=True, policy=policy)
+
+    rm.has_node()
+
+    rm.expect(Allocated(ask, originator=True, preemption_policy=policy))
 
 
 @requirement("SI-ALLOC-008")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from siconform.marks import order_is_a_race, real_clock, requirement, waits
+from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -325,6 +326,29 @@ def test_an_rm_that_shut_down_is_served_again_only_once_it_registers(
     unregistered_rm.has_application()  # without any objects the RM may be dropped
     unregistered_rm.decommissions(node)
     unregistered_rm.is_served_on_every_stream()
+
+
+@waits
+@requirement("SI-CONN-010")
+def test_a_lost_rm_that_registered_again_is_not_stopped_when_its_timeout_passes(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    if rm.timers.connection_loss is None:
+        raise NotOffered("the target does not offer a known time until a lost RM is stopped")
+    limit = rm.connection_loss_timeout()
+    rm.has_registered()
+    rm.has_node()
+    rm.drops_its_streams()
+    rm.stays_quiet(window=limit / 4)
+
+    rm.is_registered_again()
+    node = rm.has_node()
+    rm.stays_quiet(window=limit + rm.deadlines.timer)
+
+    app = rm.submits_application()
+    rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-CONN-014")

@@ -180,6 +180,19 @@ def test_a_real_ask_that_differs_in_vcores_leaves_the_rest_of_them_free(
     rm.has_capacity_for_the_rest_of(TOTAL, of="vcore", queue=GANG_QUEUE, meanwhile=gang)
 
 
+@pytest.mark.parametrize("devices", [2, 4], ids=lambda devices: f"real ask of {devices} devices")
+@requirement("SI-GANG-071")
+def test_a_real_ask_leaves_the_rest_of_the_devices_free(rm: ResourceManager, devices: int) -> None:
+    rm.has_node(resources={"memory": TOTAL, "vcore": TOTAL, "gpu": TOTAL})
+    gang = rm.has_gang(memory=4, devices=4)
+    placeholder = rm.has_placeholder(gang)
+
+    rm.asks(gang, resources={**gang.member, "gpu": devices}, task_group=TASK_GROUP)
+    rm.ends_for_a_real_ask(placeholder)
+
+    rm.has_capacity_for_the_rest_of(TOTAL, of="gpu", queue=GANG_QUEUE, meanwhile=gang)
+
+
 @requirement("SI-ASK-003", "SI-ASK-004", "SI-ASK-032")
 def test_an_ask_sent_again_during_its_replacement_is_served_as_sent_last(
     rm: ResourceManager,

@@ -229,8 +229,8 @@ def test_a_schedulable_node_can_be_decommissioned(rm: ResourceManager) -> None:
 
 @requirement("SI-NODE-032")
 def test_decommissioning_ends_every_allocation_on_the_node(rm: ResourceManager) -> None:
-    node, app = rm.has_node(memory=12, vcore=12), rm.has_application()
-    allocations = [rm.has_allocation(app, memory=1, node=node) for _ in range(12)]
+    node, apps = rm.has_node(memory=12, vcore=12), [rm.has_application() for _ in range(3)]
+    allocations = [rm.has_allocation(app, memory=1, node=node) for app in 4 * apps]
     rm.drains(node)
     rm.has_node()
     elsewhere = rm.has_allocation(rm.has_application())

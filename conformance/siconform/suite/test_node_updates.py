@@ -1,5 +1,7 @@
 """Node updates: capacity, occupied resource and attributes (SI-NODE)."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from siconform.marks import requirement
@@ -380,14 +382,21 @@ def test_an_occupied_resource_left_out_of_an_update_stays(rm: ResourceManager) -
     rm.expect_none(Allocated(beyond))
 
 
+@pytest.mark.parametrize(
+    ("memory", "attributes"),
+    [(100, {}), (None, {"si/rackname": "one"}), (10, {"si/rackname": "one"})],
+    ids=["resources", "attributes", "both"],
+)
 @requirement("SI-NODE-025")
-def test_an_update_does_not_end_draining(rm: ResourceManager) -> None:
-    node = rm.has_node()
+def test_an_update_does_not_end_draining(
+    rm: ResourceManager, memory: int | None, attributes: Mapping[str, str]
+) -> None:
+    node = rm.has_node(memory=10)
     app = rm.has_application()
     rm.drains(node)
     waiting = rm.has_waiting_ask(app)
 
-    rm.updates_node(node, memory=100)
+    rm.updates_node(node, memory=memory, attributes=attributes)
 
     later = rm.asks(app)
     rm.expect_none(Allocated(waiting), Allocated(later))

@@ -236,9 +236,9 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
                 yield
         except PreconditionFailed as failure:
             limit = self.timers.placeholder if gang.limit is None else gang.limit.seconds
-            if limit is None or limit > self.waiting_timeout() + self.deadlines.timer:
-                raise
-            if not has_expired():
+            preparing = self.long_enough_to_be_served(0.5)
+            needed = preparing + self.waiting_timeout() + self.deadlines.timer
+            if limit is None or limit > needed or not has_expired():
                 raise
             raise NotOffered(_TOO_SHORT) from failure
 

@@ -65,6 +65,7 @@ class GangValues(GangOptions, total=False):
 
     members: int
     memory: int
+    devices: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Replacement:
 
 
 class GangSteps(BasicSteps, ABC):
-    """Gangs. A member has one vcore and the memory the test names.
+    """Gangs. A member has one vcore, and the memory and devices the test names.
 
     Gangs without a named queue get the next one of ``GANG_QUEUES``.
     """
@@ -93,13 +94,14 @@ class GangSteps(BasicSteps, ABC):
         *,
         members: int = 1,
         memory: int = 2,
+        devices: int = 0,
         queue: str | None = None,
         user: str = DEFAULT_USER,
         style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
         """Submit an application whose placeholderAsk is the sum of its members."""
-        member: Amounts = {"memory": memory, "vcore": 1}
+        member: Amounts = {"memory": memory, "vcore": 1} | ({"gpu": devices} if devices else {})
         leaf = next(self._queues) if queue is None else queue
         handle = self.submits_application(
             application,
@@ -255,7 +257,7 @@ class GangSteps(BasicSteps, ABC):
             if self.expect_one_of(Allocated(ask), real).key == ask:
                 break
             self.withdraws(ask)
-        self.expect_none(Allocated(self.asks(application, memory=1)))
+        self.expect_none(Allocated(self.asks(application, resources={**ASK_AMOUNTS, of: 1})))
 
     def expect_allocated_after_retry(self, early: Ask, of: Sequence[Allocated]) -> None:
         """Expect an early real ask to replace a placeholder, now or after a retry.
