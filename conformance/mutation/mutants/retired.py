@@ -63,6 +63,45 @@ def _(response: si.AllocationResponse) -> None:
         response.released.extend(kept)
 
 
+@_mutant(
+    "first-of-added-allocations-only",
+    "Of the existing allocations that a request adds, all but the first are ignored.",
+    breaks=("SI-REC-007",),
+)
+def _(request: si.AllocationRequest) -> None:
+    del request.allocations[1:]
+
+
+@_mutant(
+    "ask-releases-beside-releases-ignored",
+    "The asks to release of a request that also releases allocations are ignored.",
+    breaks=("SI-REL-015",),
+)
+def _(request: si.AllocationRequest) -> None:
+    if request.releases.allocationsToRelease:
+        del request.releases.allocationAsksToRelease[:]
+
+
+@_mutant(
+    "withdrawal-of-a-rest-unconfirmed",
+    "The withdrawal of an ask that was allocated in part is not confirmed.",
+    breaks=("SI-REL-019",),
+)
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    served = wire.memory["served"] or set()
+    served |= {one.allocationKey for one in response.new}
+    wire.memory["served"] = served
+    kept = [one for one in response.releasedAsks if one.allocationKey not in served]
+    del response.releasedAsks[:]
+    response.releasedAsks.extend(kept)
+
+
+_row(
+    "ask-timeout-of-32-bits",
+    "The execution timeout of an ask is cut to 32 bits.",
+    _ASKS.change("executionTimeoutMilliSeconds", lambda timeout: timeout % 2**32),
+    breaks=("SI-ASK-014",),
+)
 _row(
     "ask-timeout-ignored",
     "The execution timeout of an ask is ignored.",

@@ -172,6 +172,33 @@ def test_confirmations_in_one_message_are_each_enough_for_their_placeholder(
         rm.expect(Allocated(ask, placeholder=False))
 
 
+@requirement("SI-GANG-020", "SI-GANG-021")
+def test_a_confirmation_is_for_one_of_the_placeholders_that_came_from_one_ask(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    for _ in range(2):
+        rm.has_node(memory=4)
+    gang = rm.has_gang(members=2, memory=4)
+    placeholders = rm.has_some_placeholders(gang, [rm.asks_placeholder(gang, times=2)], 2)
+    with rm.confirming_nothing():
+        real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, times=2)
+        released = rm.collects(
+            Released(application=gang, termination=Termination.PLACEHOLDER_REPLACED), most=2
+        )
+        rm.needs_some(released[1:], of="to replace two placeholders at once")
+    first, second = released
+    [node] = [p.node for p in placeholders if p.identity == first.identity]
+
+    rm.confirms(first)
+
+    rm.expect(Allocated(real, node=node, placeholder=False))
+    rm.expect_nothing_allocated(Allocated(application=gang))
+    rm.confirms(second)
+    rm.expect(Allocated(real, placeholder=False))
+
+
 @requirement("SI-ALLOC-003")
 def test_what_replaces_a_placeholder_repeats_the_tags_of_its_ask(rm: ResourceManager) -> None:
     rm.does_gang_scheduling()
@@ -490,6 +517,29 @@ def test_a_real_ask_withdrawn_in_time_is_not_allocated(rm: ResourceManager) -> N
     rm.confirms(open_one.release)
 
     rm.expect_none(Allocated(open_one.real))
+    rm.is_served(waiting)
+
+
+@requirement("SI-GANG-059")
+def test_nothing_more_is_allocated_of_an_ask_for_several_that_was_withdrawn_in_time(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    gang, _ = rm.has_complete_gang(memory=4)
+    with rm.confirming_nothing():
+        real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, times=2)
+        released = rm.collects(
+            Released(application=gang, termination=Termination.PLACEHOLDER_REPLACED), most=1
+        )
+        rm.needs_some(released, of="to replace a placeholder for an ask in part")
+    waiting = rm.asks(rm.has_application(), memory=4)
+
+    rm.withdraws(real)
+    rm.synchronise_all()
+    rm.confirms(released[0])
+
+    rm.expect_none(Allocated(real))
     rm.is_served(waiting)
 
 

@@ -205,6 +205,25 @@ def test_existing_allocations_can_be_added_by_themselves(rm: ResourceManager) ->
 
 
 @requirement("SI-REC-007")
+def test_each_of_the_existing_allocations_added_by_one_message_counts(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    existing = [rm.remembers_allocation(app, node, memory=3) for _ in range(3)]
+
+    with rm.one_message():
+        for allocation in existing:
+            rm.adds_existing(allocation)
+
+    too_large = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(too_large))
+    rm.withdraws(too_large)
+    for allocation in existing:
+        rm.still_holds(allocation)
+    with rm.control("an ask that fits the whole node is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-REC-007")
 def test_existing_allocations_added_by_themselves_count_in_their_queue(
     rm: ResourceManager,
 ) -> None:
