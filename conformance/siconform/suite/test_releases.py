@@ -495,8 +495,7 @@ def test_ask_releases_leave_allocations_alone(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     app = rm.has_application()
     ask = rm.asks(app, memory=10, times=3)
-    with rm.precondition("the first of three allocations is made"):
-        allocation = rm.expect(Allocated(ask))
+    [allocation] = rm.has_first_allocations(ask, 1)
 
     rm.withdraws(ask)
     rm.withdraws_asks(application=app, key=rm.new_name("unknown"))
