@@ -211,6 +211,38 @@ _row(
 
 
 @_mutant(
+    "comes-back-as-occupied-as-it-was",
+    "A node that is created again without occupied resources has those it had before.",
+    breaks=("SI-NODE-030", "SI-NODE-010"),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    wire.memory["occupied"] = occupied = wire.memory["occupied"] or {}
+    for node in request.nodes:
+        if node.HasField("occupiedResource"):
+            occupied[node.nodeID] = si.Resource.FromString(
+                node.occupiedResource.SerializeToString()
+            )
+        elif node.action == si.NodeInfo.CREATE and node.nodeID in occupied:
+            node.occupiedResource.CopyFrom(occupied[node.nodeID])
+
+
+@_mutant(
+    "occupied-types-stay",
+    "An update of the occupied resources keeps the amounts of types that it leaves out.",
+    breaks=("SI-NODE-021",),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    wire.memory["occupied"] = occupied = wire.memory["occupied"] or {}
+    for node in request.nodes:
+        resources = node.occupiedResource.resources
+        known = occupied.setdefault(node.nodeID, {})
+        if node.action == _UPDATE and node.HasField("occupiedResource"):
+            for name in known.keys() - resources.keys():
+                resources[name].value = known[name]
+        known.update({name: quantity.value for name, quantity in resources.items()})
+
+
+@_mutant(
     "duplicate-wipes-occupied",
     "A rejected duplicate clears the occupied resources.",
     breaks=("SI-NODE-003",),

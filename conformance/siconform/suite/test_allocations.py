@@ -217,17 +217,21 @@ def test_later_allocations_of_an_ask_repeat_the_tags_that_the_first_does(
 
 
 @requirement("SI-ALLOC-003")
-def test_later_allocations_of_an_ask_repeat_what_the_first_does(rm: ResourceManager) -> None:
+def test_the_allocations_of_an_ask_for_several_repeat_what_that_of_one_does(
+    rm: ResourceManager,
+) -> None:
     rm.has_asks_apart()
     rm.has_node(memory=10)
     app = rm.has_application()
+    one = rm.expect(Allocated(rm.asks(app, tags={"t": "v"}, priority=7)))
 
-    ask = rm.asks(app, priority=7, times=3)
+    ask = rm.asks(app, tags={"t": "v"}, priority=7, times=3)
 
     # Whether an allocation repeats them at all is tested above.
-    first = rm.expect(Allocated(ask))
-    for later in rm.collects(Allocated(ask), most=2):
-        rm.agrees(later, Allocated(ask, priority=first.priority, partition=first.partition))
+    repeated = dict(one.tags.items() & ask.sent.tags.items())
+    for allocation in rm.collects(Allocated(ask), most=3):
+        rm.repeats_tags(allocation, repeated)
+        rm.agrees(allocation, Allocated(ask, priority=one.priority, partition=one.partition))
 
 
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")

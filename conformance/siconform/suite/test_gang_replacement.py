@@ -244,6 +244,25 @@ def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm.expect(Allocated(real, originator=True, preemption_policy=takes))
 
 
+@requirement("SI-ALLOC-007")
+def test_a_placeholder_repeats_originator_and_policy_of_its_ask(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node()
+    gang = rm.has_gang()
+    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
+
+    ask = rm.asks(
+        gang,
+        resources=gang.member,
+        task_group=TASK_GROUP,
+        placeholder=True,
+        originator=True,
+        policy=takes,
+    )
+
+    rm.expect(Allocated(ask, placeholder=True, originator=True, preemption_policy=takes))
+
+
 @requirement("SI-ASK-012")
 def test_the_real_ask_with_the_higher_priority_replaces_the_only_placeholder(
     rm: ResourceManager,

@@ -193,6 +193,19 @@ def test_a_node_that_comes_back_is_like_new(rm: ResourceManager) -> None:
     rm.expect(Allocated(rm.asks(other_app, memory=10), node=node))
 
 
+@requirement("SI-NODE-030", "SI-NODE-010")
+def test_a_node_that_comes_back_is_not_occupied_as_it_was(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
+    node = rm.has_node(memory=10, occupied={"memory": 6})
+
+    rm.drains(node)
+    rm.decommissions(node)
+    rm.registers_node(node, memory=10)
+
+    rm.expect(NodeAccepted(node))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=10), node=node))
+
+
 @requirement("SI-NODE-006")
 def test_a_node_that_comes_back_smaller_is_as_large_as_it_is_now(rm: ResourceManager) -> None:
     rm.has_node(memory=1)
