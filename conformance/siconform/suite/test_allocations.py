@@ -418,6 +418,24 @@ def test_a_decommissioned_node_frees_the_share_for_an_ask_that_waits(rm: Resourc
     rm.is_served(waiting, node=free)
 
 
+@requirement("SI-ALLOC-010")
+def test_what_timed_out_frees_its_share_of_node_and_queue(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.QUOTAS)
+    rm.needs(Feature.EXECUTION_TIMEOUT)
+    rm.has_node(memory=10, vcore=10)
+    app, other_app = rm.has_application(queue=QUOTA_QUEUE), rm.has_application(queue=QUOTA_QUEUE)
+    everything = {"memory": 10, "vcore": 10}
+    with rm.precondition("the ask is allocated"):
+        ask = rm.asks(app, resources=everything, timeout_ms=500)
+        allocation = rm.expect(Allocated(ask))
+    rm.stays_quiet(window=0.5 + rm.deadlines.timer)
+    over = Released(identity=allocation.identity, termination=Termination.TIMEOUT)
+    rm.needs_some(rm.observe(over), of="to end allocations by a timeout")
+
+    rm.is_served(rm.asks(other_app, resources=everything))
+
+
 @pytest.mark.parametrize(
     "ends", [released, released_with_all, gone_with_its_application, gone_with_its_node]
 )

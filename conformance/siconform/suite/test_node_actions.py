@@ -2,6 +2,7 @@
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
@@ -394,6 +395,21 @@ def test_what_ended_with_its_node_counts_in_no_queue(rm: ResourceManager) -> Non
     app = rm.has_application(queue="root.quota")
     allocation = rm.has_allocation(app, memory=10)
 
+    rm.decommissions(node)
+    rm.expect_end_of(allocation)
+    another = rm.has_node(memory=10)
+
+    rm.is_served(rm.asks(app, memory=10), node=another)
+
+
+@requirement("SI-ALLOC-010", "SI-NODE-032")
+def test_what_ended_with_a_drained_node_counts_in_no_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    node = rm.has_node(memory=10)
+    app = rm.has_application(queue="root.quota")
+    allocation = rm.has_allocation(app, memory=10)
+
+    rm.drains(node)
     rm.decommissions(node)
     rm.expect_end_of(allocation)
     another = rm.has_node(memory=10)
