@@ -228,6 +228,17 @@ def test_what_replaces_a_placeholder_repeats_the_priority_of_its_ask(rm: Resourc
     rm.agrees(rm.expect(Allocated(real)), Allocated(priority=7))
 
 
+@requirement("SI-ALLOC-003")
+def test_what_replaces_a_placeholder_names_the_partition_that_this_did(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    gang, placeholders = rm.has_complete_gang()
+
+    real = rm.asks_member(gang)
+
+    placeholder = rm.expect_replacement(real, placeholders).placeholder
+    rm.agrees(rm.expect(Allocated(real)), Allocated(partition=placeholder.partition))
+
+
 @requirement("SI-ALLOC-007")
 def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm: ResourceManager,
