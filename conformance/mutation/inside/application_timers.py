@@ -248,6 +248,20 @@ def _(patch: Patch) -> None:
     breaks=("SI-APP-012",),
 )
 def _(patch: Patch) -> None:
+    _keeps_asks(patch, lambda _: True)
+
+
+@mutant(
+    "overdue-gang-continues-its-replacements",
+    "What replaces a placeholder is allocated after its application's execution timeout.",
+    breaks=("SI-APP-012",),
+)
+def _(patch: Patch) -> None:
+    _keeps_asks(patch, lambda pending: bool(pending.awaiting))
+
+
+def _keeps_asks(patch: Patch, is_meant: Callable[[Any], bool]) -> None:
+    """Keep such asks of an application whose execution timeout is over."""
     overdue: set[Application] = set()
 
     def execution_timeout(
@@ -259,7 +273,7 @@ def _(patch: Patch) -> None:
     def withdraw(
         original: Original, partition: Partition, asks: list[Any], held: list[Any], reason: str
     ) -> list[Effect]:
-        left = [pending for pending in asks if pending.application not in overdue]
+        left = [one for one in asks if one.application not in overdue or not is_meant(one)]
         if len(left) < len(asks):
             patch.fires()
         return original(partition, left, held, reason)

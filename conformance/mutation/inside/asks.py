@@ -162,6 +162,32 @@ def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any
 
 
 @mutant(
+    "asks-for-several-lack-tags",
+    "No allocation of an ask for several has its tags.",
+    breaks=("SI-ALLOC-003",),
+    revision="2023-12",
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    is_for_one = pending.ask.max_allocations == 1
+    effects = original(partition, pending, *rest)
+    return effects if is_for_one else reported_with(patch, effects, tags={})
+
+
+@mutant(
+    "placeholder-of-the-originator-lacks-the-flag",
+    "A placeholder is not reported as that of the originator.",
+    breaks=("SI-ALLOC-007",),
+    revision="2023-12",
+)
+@instead_of(allocations.make)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, pending, *rest)
+    is_placeholder = pending.ask.is_placeholder
+    return reported_with(patch, effects, originator=False) if is_placeholder else effects
+
+
+@mutant(
     "later-allocations-lack-priority",
     "The second and later allocations of an ask lack its priority.",
     breaks=("SI-ALLOC-003",),

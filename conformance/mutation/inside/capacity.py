@@ -287,6 +287,12 @@ def _(patch: Patch, original: Callable[..., bool], need: Resource, capacity: Res
 
 def _leaks_for_users(patch: Patch, leaks: Callable[[Any, Any], bool]) -> None:
     """Keep what ends counted for its user, if ``leaks`` of the allocation and the termination."""
+    _keeps_counted(patch, lambda quota: isinstance(quota, UserQuota), leaks)
+
+
+def _keeps_counted(
+    patch: Patch, is_leaking: Callable[[Any], bool], leaks: Callable[[Any, Any], bool]
+) -> None:
     leaking = [False]
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, termination: Any) -> None:
@@ -297,12 +303,26 @@ def _leaks_for_users(patch: Patch, leaks: Callable[[Any, Any], bool]) -> None:
     def unbook_quotas(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         original(quotas, resource)
         for quota in quotas if leaking[0] else ():
-            if isinstance(quota, UserQuota):
+            if is_leaking(quota):
                 patch.fires()
                 quota.book(resource)
 
     patch.instead_of(Partition.unbook, unbook)
     patch.instead_of(Quotas.unbook, unbook_quotas)
+
+
+@mutant(
+    "timed-out-counts-in-its-queue",
+    "Allocations that end by their execution timeout still count in their queue.",
+    breaks=("SI-ALLOC-010",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    _keeps_counted(
+        patch,
+        lambda quota: not isinstance(quota, UserQuota),
+        lambda live, ended: not live.is_placeholder and ended is TerminationType.TIMEOUT,
+    )
 
 
 @mutant(

@@ -23,6 +23,7 @@ from sireference.core.model import (
     quoted,
 )
 from sireference.core.resources import Resource
+from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.states import ApplicationState
 
 from mutation.inside import Original, Patch
@@ -319,6 +320,31 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, ask_group: Any
         patch.fires()
         return None
     return original(partition, ask_group)
+
+
+@mutant(
+    "next-gang-of-the-id-counts-as-complete",
+    "The real asks of a gang are served at once if a gang of its id was complete before.",
+    breaks=("SI-GANG-016",),
+)
+def _(patch: Patch) -> None:
+    complete: dict[str, Any] = {}
+
+    def closed_gate(
+        original: Callable[..., Any], partition: Any, ask_group: Any
+    ) -> WaitQueue[Any] | None:
+        gate: WaitQueue[Any] | None = original(partition, ask_group)
+        application = ask_group.application
+        if ask_group.key.is_placeholder or not application.is_gang:
+            return gate
+        if gate is None:
+            complete.setdefault(application.application_id, application)
+        elif complete.get(application.application_id, application) is not application:
+            patch.fires()
+            return None
+        return gate
+
+    patch.instead_of(placeholders.closed_gate, closed_gate)
 
 
 @mutant(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sireference.core import application_lifecycle, asks, nodes
+from sireference.core import application_lifecycle, asks, nodes, recovery
 from sireference.core.gang import completion, timeout
 from sireference.core.model import Effect
 from sireference.core.state.application import Application
@@ -146,6 +146,53 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(nodes.decommission, decommission)
     patch.instead_of(application_lifecycle.settle, settle)
+
+
+def _fails_instead(patch: Patch, is_meant: Callable[[Partition, Application], bool]) -> None:
+    """Let gangs of this kind fail at their timeout, whichever style they have."""
+
+    def expire(
+        original: Original, partition: Partition, application: Application, now: float
+    ) -> list[Effect]:
+        is_hard = application.submitted.gang_style.casefold() == "hard"
+        if is_hard or not application.is_gathering or not is_meant(partition, application):
+            return original(partition, application, now)
+        patch.fires()
+        partition.gangs[application].timer = None
+        return application_lifecycle.fail(partition, application, now, "placeholder timeout")
+
+    patch.instead_of(timeout.expire, expire)
+
+
+@mutant(
+    "soft-gang-with-a-real-ask-fails",
+    "A gang of style soft fails at its timeout if a real ask of it is pending.",
+    breaks=("SI-GANG-035",),
+)
+def _(patch: Patch) -> None:
+    def is_meant(_: Partition, application: Application) -> bool:
+        return any(not pending.ask.is_placeholder for pending in application.pending.values())
+
+    _fails_instead(patch, is_meant)
+
+
+@mutant(
+    "recovered-soft-gang-fails",
+    "A gang of style soft fails at its timeout if it recovered a placeholder.",
+    breaks=("SI-REC-020",),
+)
+def _(patch: Patch) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Partition, record: Any, now: float) -> list[Effect]:
+        recovered.add(record.identity)
+        return original(partition, record, now)
+
+    def is_meant(partition: Partition, application: Application) -> bool:
+        return bool(recovered & partition.allocations.of(application).keys())
+
+    patch.quietly().instead_of(recovery.recover, recover)
+    _fails_instead(patch, is_meant)
 
 
 @mutant(

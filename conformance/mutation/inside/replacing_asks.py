@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import allocation_end, nodes, releases
+from sireference.core import allocation_end, nodes, releases, withdrawal
 from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Ask, Effect, NewAllocation
 from sireference.core.state.pending_asks import PendingAsks
@@ -327,6 +327,38 @@ def _(patch: Patch) -> None:
         return effects
 
     patch.instead_of(allocation_end.end, end)
+
+
+@mutant(
+    "one-confirmation-for-the-key",
+    "The confirmation for one placeholder ends all placeholders in replacement of its key.",
+    breaks=("SI-GANG-020", "SI-GANG-021"),
+    revision="2023-12",
+)
+@instead_of(releases.confirmed)
+def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, live, *rest)
+    held = partition.allocations.of(live.application)
+    for other in tuple(held.values()):
+        if (other.record.ask.key, other.open_release) == (live.record.ask.key, rest[0]):
+            patch.fires()
+            effects += original(partition, other, *rest)
+    return effects
+
+
+@mutant(
+    "withdrawal-ends-the-placeholder",
+    "A placeholder in replacement ends at once when the RM withdraws the real ask.",
+    breaks=("SI-REL-011",),
+)
+@instead_of(withdrawal.withdraw)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+    unconfirmed = tuple(partition.replacements.of(pending).values())
+    effects = original(partition, pending, now)
+    for placeholder in unconfirmed:
+        patch.fires()
+        effects += allocation_end.end(partition, placeholder, _REPLACED, now)
+    return effects
 
 
 @mutant(

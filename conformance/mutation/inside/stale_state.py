@@ -148,6 +148,28 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "later-allocations-time-out-with-the-first",
+    "All allocations of an ask end when the execution timeout of the first is over.",
+    breaks=("SI-ASK-014",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    first: dict[str, float] = {}
+
+    def watch(_: Any, partition: Any, live: Any, now: float) -> None:
+        ask = live.record.ask
+        if ask.execution_timeout > 0:
+            since = first.setdefault(ask.key, now)
+            if since < now:
+                patch.fires()
+            deadline = max(now, since + ask.execution_timeout)
+            expire = partial(allocations.expire, partition, live)
+            live.timer = partition.timers.set(deadline, expire)
+
+    patch.instead_of(allocations.watch, watch)
+
+
+@mutant(
     "capacity-is-lost",
     "The capacity of an ended allocation is never used again.",
     breaks=("SI-ALLOC-010",),

@@ -457,6 +457,15 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "replacement-loses-its-partition",
+    "An allocation that replaces a placeholder is reported without its partition.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(patch: Patch) -> None:
+    _replacement_loses(patch, partition="")
+
+
+@mutant(
     "replacement-loses-its-tags",
     "An allocation that replaces a placeholder is reported without the tags of its ask.",
     breaks=("SI-ALLOC-003",),

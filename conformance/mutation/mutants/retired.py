@@ -63,6 +63,45 @@ def _(response: si.AllocationResponse) -> None:
         response.released.extend(kept)
 
 
+@_mutant(
+    "first-of-added-allocations-only",
+    "Of the existing allocations that a request adds, all but the first are ignored.",
+    breaks=("SI-REC-007",),
+)
+def _(request: si.AllocationRequest) -> None:
+    del request.allocations[1:]
+
+
+@_mutant(
+    "ask-releases-beside-releases-ignored",
+    "The asks to release of a request that also releases allocations are ignored.",
+    breaks=("SI-REL-015",),
+)
+def _(request: si.AllocationRequest) -> None:
+    if request.releases.allocationsToRelease:
+        del request.releases.allocationAsksToRelease[:]
+
+
+@_mutant(
+    "withdrawal-of-a-rest-unconfirmed",
+    "The withdrawal of an ask that was allocated in part is not confirmed.",
+    breaks=("SI-REL-019",),
+)
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    served = wire.memory["served"] or set()
+    served |= {one.allocationKey for one in response.new}
+    wire.memory["served"] = served
+    kept = [one for one in response.releasedAsks if one.allocationKey not in served]
+    del response.releasedAsks[:]
+    response.releasedAsks.extend(kept)
+
+
+_row(
+    "ask-timeout-of-32-bits",
+    "The execution timeout of an ask is cut to 32 bits.",
+    _ASKS.change("executionTimeoutMilliSeconds", lambda timeout: timeout % 2**32),
+    breaks=("SI-ASK-014",),
+)
 _row(
     "ask-timeout-ignored",
     "The execution timeout of an ask is ignored.",
@@ -169,6 +208,38 @@ _row(
     ).without("occupiedResource"),
     breaks=("SI-NODE-021", "SI-NODE-007"),
 )
+
+
+@_mutant(
+    "comes-back-as-occupied-as-it-was",
+    "A node that is created again without occupied resources has those it had before.",
+    breaks=("SI-NODE-030", "SI-NODE-010"),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    wire.memory["occupied"] = occupied = wire.memory["occupied"] or {}
+    for node in request.nodes:
+        if node.HasField("occupiedResource"):
+            occupied[node.nodeID] = si.Resource.FromString(
+                node.occupiedResource.SerializeToString()
+            )
+        elif node.action == si.NodeInfo.CREATE and node.nodeID in occupied:
+            node.occupiedResource.CopyFrom(occupied[node.nodeID])
+
+
+@_mutant(
+    "occupied-types-stay",
+    "An update of the occupied resources keeps the amounts of types that it leaves out.",
+    breaks=("SI-NODE-021",),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    wire.memory["occupied"] = occupied = wire.memory["occupied"] or {}
+    for node in request.nodes:
+        resources = node.occupiedResource.resources
+        known = occupied.setdefault(node.nodeID, {})
+        if node.action == _UPDATE and node.HasField("occupiedResource"):
+            for name in known.keys() - resources.keys():
+                resources[name].value = known[name]
+        known.update({name: quantity.value for name, quantity in resources.items()})
 
 
 @_mutant(

@@ -1,6 +1,6 @@
 """Permitted variants of gang scheduling: spelling, order, and batches of releases."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -206,10 +206,15 @@ def _(patch: Patch) -> None:
 
 
 def _fits_whole(partition: Any, application: Any) -> bool:
-    """Return whether all pending placeholder asks fit the nodes, the largest first."""
+    """Return whether all pending placeholder asks fit the nodes."""
+    asked = (pending for pending in application.pending.values() if pending.ask.is_placeholder)
+    return _fit_the_nodes(partition, asked)
+
+
+def _fit_the_nodes(partition: Any, asked: Iterable[Any]) -> bool:
+    """Return whether all that is pending of these asks fits the nodes, the largest first."""
     nodes = partition.nodes.values()
     free = {node: node.free for node in nodes if node.state is NodeState.SCHEDULABLE}
-    asked = (pending for pending in application.pending.values() if pending.ask.is_placeholder)
     needs = [one.ask.resource for one in asked for _ in range(one.ask.max_allocations - one.made)]
     for need in sorted(needs, key=lambda need: -sum(need.amounts.values())):
         node = next((node for node, left in free.items() if need.fits(left)), None)
@@ -217,6 +222,32 @@ def _fits_whole(partition: Any, application: Any) -> bool:
             return False
         free[node] -= need
     return True
+
+
+@variant(
+    "asks-allocated-whole",
+    "An ask for several allocations gets the first when all of them fit the nodes.",
+    once_failed_by=("SI-ASK-004", "SI-ASK-005", "SI-NODE-006", "SI-GANG-032", "SI-GANG-033"),
+    areas=("ASK", "NODE", "REL", "GANG", "ALLOC"),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    def find(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        found, first = original(partition, ask_group), ask_group.first()
+        if not isinstance(found, Node) or first.made or _fit_the_nodes(partition, [first]):
+            return found
+        patch.fires()
+        return partition.node_index.waiting
+
+    def run(original: Original, partition: Any, now: float) -> list[Effect]:
+        for application in partition.applications.values():
+            for ask_group in list(application.ask_groups.values()):
+                if any(pending.ask.max_allocations > 1 for pending in ask_group):
+                    ask_group.wake()
+        return original(partition, now)
+
+    patch.instead_of(scheduling_pass.find, find)
+    patch.instead_of(scheduling_pass.run, run)
 
 
 @variant(

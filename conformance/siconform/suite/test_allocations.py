@@ -217,17 +217,21 @@ def test_later_allocations_of_an_ask_repeat_the_tags_that_the_first_does(
 
 
 @requirement("SI-ALLOC-003")
-def test_later_allocations_of_an_ask_repeat_what_the_first_does(rm: ResourceManager) -> None:
+def test_the_allocations_of_an_ask_for_several_repeat_what_that_of_one_does(
+    rm: ResourceManager,
+) -> None:
     rm.has_asks_apart()
     rm.has_node(memory=10)
     app = rm.has_application()
+    one = rm.expect(Allocated(rm.asks(app, tags={"t": "v"}, priority=7)))
 
-    ask = rm.asks(app, priority=7, times=3)
+    ask = rm.asks(app, tags={"t": "v"}, priority=7, times=3)
 
     # Whether an allocation repeats them at all is tested above.
-    first = rm.expect(Allocated(ask))
-    for later in rm.collects(Allocated(ask), most=2):
-        rm.agrees(later, Allocated(ask, priority=first.priority, partition=first.partition))
+    repeated = dict(one.tags.items() & ask.sent.tags.items())
+    for allocation in rm.collects(Allocated(ask), most=3):
+        rm.repeats_tags(allocation, repeated)
+        rm.agrees(allocation, Allocated(ask, priority=one.priority, partition=one.partition))
 
 
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")
@@ -331,6 +335,20 @@ def test_an_allocation_repeats_them_however_long_its_ask_waited(rm: ResourceMana
     rm.expect(Allocated(ask, originator=True, preemption_policy=policy))
 
 
+@requirement("SI-ALLOC-007")
+def test_an_allocation_repeats_the_preemption_policy_its_ask_had_last(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    yields = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+    keeps = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
+    ask = rm.has_pending_ask(app, policy=yields)
+
+    rm.has_asked_again(ask, policy=keeps)
+    rm.has_node()
+
+    rm.expect(Allocated(ask, preemption_policy=keeps))
+
+
 @requirement("SI-ALLOC-008")
 def test_an_allocation_is_announced_once(rm: ResourceManager) -> None:
     node = rm.has_node()
@@ -424,6 +442,24 @@ def test_a_decommissioned_node_frees_the_share_for_an_ask_that_waits(rm: Resourc
 
     rm.expect_end_of(allocation)
     rm.is_served(waiting, node=free)
+
+
+@requirement("SI-ALLOC-010")
+def test_what_timed_out_frees_its_share_of_node_and_queue(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.QUOTAS)
+    rm.needs(Feature.EXECUTION_TIMEOUT)
+    rm.has_node(memory=10, vcore=10)
+    app, other_app = rm.has_application(queue=QUOTA_QUEUE), rm.has_application(queue=QUOTA_QUEUE)
+    everything = {"memory": 10, "vcore": 10}
+    with rm.precondition("the ask is allocated"):
+        ask = rm.asks(app, resources=everything, timeout_ms=500)
+        allocation = rm.expect(Allocated(ask))
+    rm.stays_quiet(window=0.5 + rm.deadlines.timer)
+    over = Released(identity=allocation.identity, termination=Termination.TIMEOUT)
+    rm.needs_some(rm.observe(over), of="to end allocations by a timeout")
+
+    rm.is_served(rm.asks(other_app, resources=everything))
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,27 @@ def test_what_an_application_asked_for_is_not_placed_once_its_time_is_over(
     rm.expect_none(Allocated(waiting))
 
 
+@requirement("SI-APP-012")
+def test_a_real_ask_in_replacement_is_not_allocated_once_the_time_of_its_gang_is_over(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(1.0)
+    gang = rm.has_gang(members=2, limit=Limit(limit, timeout_ms=round(1000 * limit)))
+    placeholders = rm.has_placeholders(gang)
+    _, gone = rm.has_replaced(gang, placeholders)
+    left = [placeholder for placeholder in placeholders if placeholder != gone]
+    replacement = rm.has_open_replacement(gang, left)
+    over = ApplicationUpdated(gang, state=OVER)
+    rm.receive_if_any(over, window=limit + rm.deadlines.timer)
+    rm.needs_some(rm.observe(over), of="to report that an application is over")
+
+    rm.confirms(replacement.release)
+
+    rm.expect_none(Allocated(replacement.real))
+
+
 def ends_as_if_nothing_came(
     rm: ResourceManager, held: Allocated, limit: float, *, since: float, before: float
 ) -> None:

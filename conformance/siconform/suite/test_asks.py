@@ -82,8 +82,7 @@ def test_an_update_is_used_for_what_is_still_pending_of_an_ask(rm: ResourceManag
     node = rm.has_node(memory=10)
     app = rm.has_application()
     ask = rm.asks(app, memory=6, times=2)
-    with rm.precondition("the first of two allocations is made"):
-        rm.expect(Allocated(ask))
+    rm.has_first_allocations(ask, 1)
 
     rm.has_asked_again(ask, memory=3)
 
@@ -200,8 +199,8 @@ def test_an_ask_that_wants_fewer_than_it_has_gets_no_more_than_those(rm: Resourc
     rm.has_node(memory=10)
     app = rm.has_application()
     ask = rm.asks(app, memory=5, times=3)
-    allocations = rm.collects(Allocated(ask), most=2)
-    rm.has_at_least(1, allocations, "an ask is allocated")
+    allocations = rm.has_first_allocations(ask, 1)
+    allocations += rm.collects(Allocated(ask), most=1)
 
     rm.asks_again(ask, times=1)
     rm.has_node(memory=30)
@@ -220,8 +219,7 @@ def test_an_ask_gets_no_other_allocation_for_one_that_was_released(rm: ResourceM
     rm.has_node(memory=10)
     app = rm.has_application()
     ask = rm.asks(app, memory=5, times=3)
-    two = rm.collects(Allocated(ask), most=2)
-    rm.has_at_least(2, two, "an ask is allocated as often as fits")
+    two = rm.has_first_allocations(ask, 2)
 
     rm.has_released(two[0])
     rm.has_node(memory=30)
@@ -431,6 +429,43 @@ def test_each_allocation_of_an_ask_ends_when_its_execution_timeout_is_over(
 
     rm.has_at_least(1, allocations, "an ask is allocated")
     end_after_half_a_second(rm, *allocations, since=before)
+
+
+@requirement("SI-ASK-014")
+def test_a_later_allocation_of_an_ask_has_an_execution_timeout_of_its_own(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.asks(app, memory=6, times=2, timeout_ms=2000)
+    rm.has_first_allocations(ask, 1)
+    rm.stays_quiet(window=1.0)
+
+    since = rm.now()
+    rm.has_node(memory=10)
+    later = rm.expect(Allocated(ask))
+
+    over = Released(identity=later.identity, termination=Termination.TIMEOUT)
+    rm.expect_when_due(over, seconds=2.0, since=since)
+
+
+@requirement("SI-ASK-014")
+def test_a_very_large_execution_timeout_does_not_end_an_allocation_at_once(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.has_node()
+    app = rm.has_application()
+    asks = [rm.asks(app, timeout_ms=ages) for ages in (2**32 + 1, 2**53, 2**63 - 1)]
+    patient = [rm.expect(Allocated(ask)) for ask in asks]
+
+    before = rm.now()
+    allocation = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
+
+    end_after_half_a_second(rm, allocation, since=before)
+    rm.expect_none(*(Released(identity=one.identity) for one in patient))
 
 
 @requirement("SI-ASK-014")

@@ -172,6 +172,27 @@ def test_a_real_ask_of_a_complete_group_replaces_nothing_before_the_other_group_
         rm.expect_allocated_after_retry(early, [placeholder])
 
 
+@requirement("SI-GANG-016")
+def test_a_gang_of_the_id_of_a_complete_one_waits_for_its_own_placeholders(
+    rm: ResourceManager,
+) -> None:
+    complete, placeholders = rm.has_complete_gang()
+    rm.has_replaced(complete, placeholders)
+    rm.has_removed(complete)
+    for placeholder in placeholders:
+        rm.decommissions(placeholder.node)
+    partial = rm.has_partial_gang(complete, at_once=True)
+
+    early = rm.asks_member(partial.gang)
+    replacements = [replaced(placeholder) for placeholder in partial.placeholders]
+    rm.expect_no_replacement_in_time(partial, Allocated(early), *replacements)
+
+    rm.has_node(memory=2)
+    with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
+        last = rm.is_allocated_in_time(partial.gang, Allocated(partial.pending))
+        rm.expect_allocated_after_retry(early, [*partial.placeholders, last])
+
+
 @requirement("SI-GANG-018")
 def test_a_placeholder_may_be_asked_for_later(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
@@ -300,6 +321,21 @@ def test_each_placeholder_of_one_ask_is_reported_with_group_and_flag(rm: Resourc
     rm.has_at_least(2, placeholders, "one ask is allocated several times")
     for placeholder in placeholders:
         rm.agrees(placeholder, Allocated(ask, placeholder=True, task_group=TASK_GROUP))
+
+
+@requirement("SI-GANG-027")
+def test_placeholders_of_one_ask_stay_within_the_quota(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.QUOTAS)
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    rm.has_node(memory=100)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=2, memory=4)
+
+    ask = rm.asks_placeholder(gang, times=3)  # more than was announced, which may be refused
+
+    placeholders = rm.collects(Allocated(ask), most=2)
+    rm.needs_some(placeholders[1:], of="to allocate what fits of such an ask")
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-GANG-030")

@@ -396,7 +396,7 @@ def test_the_timeout_ends_what_one_ask_for_several_placeholders_got(rm: Resource
     for vcore in (10, 10, 0):  # enough in total, but not for the third
         rm.has_node(memory=2, vcore=vcore)
     ask = rm.asks_placeholder(gang, times=3)
-    placeholders = rm.has_some_placeholders(gang, [ask], 2)
+    placeholders = rm.has_first_allocations(ask, 2)
 
     rm.expect_expiry(gang, placeholders)
 

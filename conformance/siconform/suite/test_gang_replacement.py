@@ -172,6 +172,33 @@ def test_confirmations_in_one_message_are_each_enough_for_their_placeholder(
         rm.expect(Allocated(ask, placeholder=False))
 
 
+@requirement("SI-GANG-020", "SI-GANG-021")
+def test_a_confirmation_is_for_one_of_the_placeholders_that_came_from_one_ask(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    for _ in range(2):
+        rm.has_node(memory=4)
+    gang = rm.has_gang(members=2, memory=4)
+    placeholders = rm.has_some_placeholders(gang, [rm.asks_placeholder(gang, times=2)], 2)
+    with rm.confirming_nothing():
+        real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, times=2)
+        released = rm.collects(
+            Released(application=gang, termination=Termination.PLACEHOLDER_REPLACED), most=2
+        )
+        rm.needs_some(released[1:], of="to replace two placeholders at once")
+    first, second = released
+    [node] = [p.node for p in placeholders if p.identity == first.identity]
+
+    rm.confirms(first)
+
+    rm.expect(Allocated(real, node=node, placeholder=False))
+    rm.expect_nothing_allocated(Allocated(application=gang))
+    rm.confirms(second)
+    rm.expect(Allocated(real, placeholder=False))
+
+
 @requirement("SI-ALLOC-003")
 def test_what_replaces_a_placeholder_repeats_the_tags_of_its_ask(rm: ResourceManager) -> None:
     rm.does_gang_scheduling()
@@ -201,6 +228,17 @@ def test_what_replaces_a_placeholder_repeats_the_priority_of_its_ask(rm: Resourc
     rm.agrees(rm.expect(Allocated(real)), Allocated(priority=7))
 
 
+@requirement("SI-ALLOC-003")
+def test_what_replaces_a_placeholder_names_the_partition_that_this_did(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    gang, placeholders = rm.has_complete_gang()
+
+    real = rm.asks_member(gang)
+
+    placeholder = rm.expect_replacement(real, placeholders).placeholder
+    rm.agrees(rm.expect(Allocated(real)), Allocated(partition=placeholder.partition))
+
+
 @requirement("SI-ALLOC-007")
 def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm: ResourceManager,
@@ -215,6 +253,25 @@ def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
 
     rm.expect_replacement(real, placeholders)
     rm.expect(Allocated(real, originator=True, preemption_policy=takes))
+
+
+@requirement("SI-ALLOC-007")
+def test_a_placeholder_repeats_originator_and_policy_of_its_ask(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node()
+    gang = rm.has_gang()
+    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
+
+    ask = rm.asks(
+        gang,
+        resources=gang.member,
+        task_group=TASK_GROUP,
+        placeholder=True,
+        originator=True,
+        policy=takes,
+    )
+
+    rm.expect(Allocated(ask, placeholder=True, originator=True, preemption_policy=takes))
 
 
 @requirement("SI-ASK-012")
@@ -490,6 +547,29 @@ def test_a_real_ask_withdrawn_in_time_is_not_allocated(rm: ResourceManager) -> N
     rm.confirms(open_one.release)
 
     rm.expect_none(Allocated(open_one.real))
+    rm.is_served(waiting)
+
+
+@requirement("SI-GANG-059")
+def test_nothing_more_is_allocated_of_an_ask_for_several_that_was_withdrawn_in_time(
+    rm: ResourceManager,
+) -> None:
+    rm.has_asks_apart()
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    gang, _ = rm.has_complete_gang(memory=4)
+    with rm.confirming_nothing():
+        real = rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, times=2)
+        released = rm.collects(
+            Released(application=gang, termination=Termination.PLACEHOLDER_REPLACED), most=1
+        )
+        rm.needs_some(released, of="to replace a placeholder for an ask in part")
+    waiting = rm.asks(rm.has_application(), memory=4)
+
+    rm.withdraws(real)
+    rm.synchronise_all()
+    rm.confirms(released[0])
+
+    rm.expect_none(Allocated(real))
     rm.is_served(waiting)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
@@ -193,6 +194,19 @@ def test_a_node_that_comes_back_is_like_new(rm: ResourceManager) -> None:
     rm.expect(Allocated(rm.asks(other_app, memory=10), node=node))
 
 
+@requirement("SI-NODE-030", "SI-NODE-010")
+def test_a_node_that_comes_back_is_not_occupied_as_it_was(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
+    node = rm.has_node(memory=10, occupied={"memory": 6})
+
+    rm.drains(node)
+    rm.decommissions(node)
+    rm.registers_node(node, memory=10)
+
+    rm.expect(NodeAccepted(node))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=10), node=node))
+
+
 @requirement("SI-NODE-006")
 def test_a_node_that_comes_back_smaller_is_as_large_as_it_is_now(rm: ResourceManager) -> None:
     rm.has_node(memory=1)
@@ -381,6 +395,21 @@ def test_what_ended_with_its_node_counts_in_no_queue(rm: ResourceManager) -> Non
     app = rm.has_application(queue="root.quota")
     allocation = rm.has_allocation(app, memory=10)
 
+    rm.decommissions(node)
+    rm.expect_end_of(allocation)
+    another = rm.has_node(memory=10)
+
+    rm.is_served(rm.asks(app, memory=10), node=another)
+
+
+@requirement("SI-ALLOC-010", "SI-NODE-032")
+def test_what_ended_with_a_drained_node_counts_in_no_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    node = rm.has_node(memory=10)
+    app = rm.has_application(queue="root.quota")
+    allocation = rm.has_allocation(app, memory=10)
+
+    rm.drains(node)
     rm.decommissions(node)
     rm.expect_end_of(allocation)
     another = rm.has_node(memory=10)

@@ -321,6 +321,18 @@ def test_less_occupied_resource_makes_capacity(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(beyond))
 
 
+@requirement("SI-NODE-021")
+def test_a_type_left_out_of_an_occupied_resource_is_not_occupied_any_more(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10, vcore=10, occupied={"memory": 2, "vcore": 10})
+    waiting = rm.has_waiting_ask(rm.has_application(), memory=6)
+
+    rm.updates_node(node, memory=10, vcore=10, occupied={"memory": 2})
+
+    rm.is_served(waiting, node=node)
+
+
 @pytest.mark.parametrize("capacity", [10, None], ids=["with-capacity", "alone"])
 @requirement("SI-NODE-021", "SI-NODE-007")
 def test_more_occupied_resource_takes_capacity_away(

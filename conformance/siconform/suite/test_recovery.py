@@ -6,7 +6,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement, waits
-from siconform.protocol.application_states import COMPLETED, WAITING
+from siconform.protocol.application_states import COMPLETED, FAILURE, WAITING
 from siconform.protocol.handles import Application
 from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import (
@@ -203,6 +203,25 @@ def test_existing_allocations_can_be_added_by_themselves(rm: ResourceManager) ->
     rm.releases(existing)
     rm.expect(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
     rm.expect(Allocated(rm.asks(app, memory=7), node=node))
+
+
+@requirement("SI-REC-007")
+def test_each_of_the_existing_allocations_added_by_one_message_counts(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    existing = [rm.remembers_allocation(app, node, memory=3) for _ in range(3)]
+
+    with rm.one_message():
+        for allocation in existing:
+            rm.adds_existing(allocation)
+
+    too_large = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(too_large))
+    rm.withdraws(too_large)
+    for allocation in existing:
+        rm.still_holds(allocation)
+    with rm.control("an ask that fits the whole node is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 def takes_seven_of_ten(rm: ResourceManager, existing: Allocated, app: Application) -> None:
@@ -579,5 +598,9 @@ def test_a_gang_that_is_incomplete_after_recovery_times_out(
     rm.asks_placeholder(gang)
 
     rm.expect_expiry(gang, [placeholder])
-    if style is HARD:
+    if style is HARD or not rm.sends_gang_styles:
         rm.expect_failure(gang)
+        return
+    rm.synchronise_all()  # no longer: an empty application soon ends
+    rm.expect(Allocated(rm.asks_member(gang), placeholder=False))
+    rm.expect_none(ApplicationUpdated(gang, state=FAILURE))

@@ -154,8 +154,7 @@ def test_an_ask_release_of_any_type_leaves_allocations_alone(
 ) -> None:
     rm.has_node(memory=10)
     ask = rm.asks(rm.has_application(), memory=10, times=2)
-    with rm.precondition("the first of two allocations is made"):
-        allocation = rm.expect(Allocated(ask))
+    [allocation] = rm.has_first_allocations(ask, 1)
 
     rm.withdraws(ask, termination)
     rm.withdraws_asks(termination, application=ask.sent.application)

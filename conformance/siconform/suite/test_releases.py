@@ -99,6 +99,27 @@ def test_a_release_ends_only_the_allocation_it_names_of_those_of_an_ask(
     rm.still_holds(third)
 
 
+@requirement("SI-REL-001", "SI-REL-015")
+def test_the_asks_and_releases_of_one_message_are_all_carried_out(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=9)
+    waiting = rm.has_waiting_ask(app, memory=10)  # nor does it fit in place of the allocation
+
+    with rm.one_message():
+        ask = rm.asks(app, memory=1)
+        rm.releases(allocation)
+        rm.withdraws(waiting)
+
+    rm.expect(Allocated(ask))
+    rm.expect(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
+    rm.synchronise_all()
+    node = rm.has_node(memory=10)
+    rm.expect_none(Allocated(waiting))
+    with rm.control("an equal ask is allocated"):
+        rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+
+
 @requirement("SI-REL-003")
 def test_a_release_without_identity_ends_everything_of_its_application(rm: ResourceManager) -> None:
     rm.has_node(memory=13, vcore=13)
@@ -311,6 +332,25 @@ def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceMan
 
 
 @requirement("SI-REL-011")
+def test_a_placeholder_keeps_its_capacity_although_its_real_ask_is_withdrawn(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    open_one = rm.has_open_replacement(gang, placeholders)
+    waiting = rm.has_waiting_ask(rm.has_application(), memory=4)
+
+    rm.withdraws(open_one.real)
+
+    rm.expect_nothing_allocated(Allocated(waiting))
+    rm.is_not_served(waiting)
+    with rm.control("after the confirmation the capacity is allocated"):
+        rm.confirms(open_one.release)
+        if rm.receive_if_any(Allocated(open_one.real)) is None:  # SI-GANG-059
+            rm.is_served(waiting)
+
+
+@requirement("SI-REL-011")
 def test_what_timed_out_keeps_its_capacity_until_that_is_confirmed(rm: ResourceManager) -> None:
     rm.has_asks_apart()
     rm.needs(Feature.EXECUTION_TIMEOUT)
@@ -475,8 +515,7 @@ def test_ask_releases_leave_allocations_alone(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     app = rm.has_application()
     ask = rm.asks(app, memory=10, times=3)
-    with rm.precondition("the first of three allocations is made"):
-        allocation = rm.expect(Allocated(ask))
+    [allocation] = rm.has_first_allocations(ask, 1)
 
     rm.withdraws(ask)
     rm.withdraws_asks(application=app, key=rm.new_name("unknown"))
@@ -497,6 +536,34 @@ def test_an_ask_release_by_the_rm_is_confirmed(rm: ResourceManager) -> None:
     rm.withdraws(waiting)
 
     rm.expect(AskReleased(key=waiting, application=app, termination=Termination.STOPPED_BY_RM))
+
+
+@requirement("SI-REL-019")
+def test_the_release_of_what_is_pending_of_an_ask_is_confirmed(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    ask, _ = rm.has_partly_allocated_ask(app, memory=6)
+
+    rm.withdraws(ask)
+
+    rm.expect(AskReleased(key=ask, application=app, termination=Termination.STOPPED_BY_RM))
+
+
+@requirement("SI-REL-019")
+def test_the_release_of_an_ask_in_replacement_is_confirmed(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.does_gang_scheduling()
+    open_one = rm.has_open_replacement(*rm.has_complete_gang())
+
+    rm.withdraws(open_one.real)
+
+    rm.expect(
+        AskReleased(
+            key=open_one.real,
+            application=open_one.application,
+            termination=Termination.STOPPED_BY_RM,
+        )
+    )
 
 
 @requirement("SI-REL-020")

@@ -38,9 +38,14 @@ class GangStyleSteps(GangTimeoutSteps, ApplicationEndSteps):
     spelling is tried; a style given as plain text is sent unchanged.
     """
 
+    @property
+    def sends_gang_styles(self) -> bool:
+        """Whether a gang has a style; where it has none, it fails at its timeout."""
+        return self.connection.revision.can(Capability.GANG_STYLE)
+
     def spelled(self, style: str | None) -> str:
         """Return the style as sent; None means any accepted style."""
-        if not self.connection.revision.can(Capability.GANG_STYLE):
+        if not self.sends_gang_styles:
             return ""
         if style is None:
             return self._accepted()

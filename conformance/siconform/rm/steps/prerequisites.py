@@ -5,7 +5,7 @@ from typing import Any
 from siwire import Capability
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.expecting.checks import has_at_least, precondition
+from siconform.expecting.checks import has_at_least, needs_some
 from siconform.outcomes import NotOffered
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.handles import Ask
@@ -45,12 +45,22 @@ class PrerequisiteSteps(BasicSteps):
         self._has_words(Capability.ASKS_APART, "asks apart from allocations")
 
     def has_partly_allocated_ask(self, application: str, *, memory: int) -> tuple[Ask, Allocated]:
-        """Given: an ask for two allocations of this memory, of which the first is made."""
+        """Given: an ask for two allocations of this memory, of which the first is made.
+
+        NotOffered if the scheduler waits until both fit.
+        """
         self.has_asks_apart()
         self.needs(Feature.SEVERAL_ALLOCATIONS)
         ask = self.asks(application, memory=memory, times=2)
-        with precondition("the first of two allocations is made"):
-            return ask, self.expect(Allocated(ask))
+        [first] = self.has_first_allocations(ask, 1)
+        return ask, first
+
+    def has_first_allocations(self, ask: Ask, count: int) -> list[Allocated]:
+        """Given: those of an ask's allocations that fit; NotOffered if it is all or none."""
+        allocations = self.collects(Allocated(ask), most=count)
+        needs_some(allocations, of="to allocate an ask in part")
+        has_at_least(count, allocations, "an ask is allocated as often as fits")
+        return allocations
 
     def has_allocations_of_one_ask(
         self, application: str, *, times: int = 2, memory: int = 1

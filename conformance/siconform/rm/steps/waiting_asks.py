@@ -38,6 +38,7 @@ class Wanted(AskFields, total=False):
     vcore: int | None
     resources: Mapping[str, int] | None
     times: int
+    policy: PreemptionPolicy | None
 
 
 class Changed(AskFields, total=False):
