@@ -12,6 +12,7 @@ from sireference.core.state.queue import Queue
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _CHECKS = ("CB",)
 Keys = Sequence[str]
@@ -96,6 +97,23 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(configuration_update.report_created, came)
     patch.instead_of(Queue.has_capacity, has_capacity)
+
+
+@mutant(
+    "queues-do-not-come-back",
+    "A queue that was taken out of the configuration while in use stays closed when it is back.",
+    breaks=("SI-CFG-001",),
+)
+@instead_of(configuration_update.update)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    queues = [queue for partition in rm.partitions.values() for queue in partition.root.all()]
+    drained = [queue for queue in queues if queue.is_draining]
+    effects = original(rm, event, now)
+    for queue in drained:
+        if not queue.is_draining:
+            patch.fires()
+            queue.is_draining = True
+    return effects
 
 
 def _is_unchecked(patch: Patch, caller: Callable[..., Any]) -> None:
