@@ -1,15 +1,18 @@
-"""Mutants of preemption checks, and of queues that a new configuration adds."""
+"""Mutants of placement and preemption checks, and of queues that a configuration adds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import allocation_end, configuration_update, proposals
+from sireference.core import allocation_end, configuration_update, predicates, proposals
+from sireference.core.gang import replacement
 from sireference.core.model import Effect, PreemptionQuestion
+from sireference.core.preemption import cycle
 from sireference.core.state.queue import Queue
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 _CHECKS = ("CB",)
 Keys = Sequence[str]
@@ -94,3 +97,62 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(configuration_update.report_created, came)
     patch.instead_of(Queue.has_capacity, has_capacity)
+
+
+@mutant(
+    "queues-do-not-come-back",
+    "A queue that was taken out of the configuration while in use stays closed when it is back.",
+    breaks=("SI-CFG-001",),
+)
+@instead_of(configuration_update.update)
+def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    queues = [queue for partition in rm.partitions.values() for queue in partition.root.all()]
+    drained = [queue for queue in queues if queue.is_draining]
+    effects = original(rm, event, now)
+    for queue in drained:
+        if not queue.is_draining:
+            patch.fires()
+            queue.is_draining = True
+    return effects
+
+
+def _is_unchecked(patch: Patch, caller: Callable[..., Any]) -> None:
+    """Let what this function places be placed without asking the RM."""
+    depth = 0
+
+    def call(original: Original, *arguments: Any) -> list[Effect]:
+        nonlocal depth
+        depth += 1
+        try:
+            return original(*arguments)
+        finally:
+            depth -= 1
+
+    def are_wanted(original: Callable[..., bool], partition: Any) -> bool:
+        wanted = original(partition)
+        if wanted and depth:
+            patch.fires()
+        return wanted and not depth
+
+    patch.instead_of(caller, call)
+    patch.instead_of(predicates.are_wanted, are_wanted)
+
+
+@mutant(
+    "real-asks-are-not-checked",
+    "The RM is not asked where a real ask takes the place of its placeholder.",
+    breaks=("SI-CB-002",),
+)
+def _(patch: Patch) -> None:
+    _is_unchecked(patch, replacement.begin)
+    _is_unchecked(patch, replacement.go_on)
+
+
+@mutant(
+    "preempting-asks-are-not-checked",
+    "The RM is not asked where a preempting ask takes the place of its victims.",
+    breaks=("SI-CB-002",),
+)
+def _(patch: Patch) -> None:
+    _is_unchecked(patch, cycle.go_on)
+    _is_unchecked(patch, cycle.run)

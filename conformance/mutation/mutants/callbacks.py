@@ -13,6 +13,7 @@ from mutation.parts import Edit
 
 _EVENT_AREAS: Final = ("EVT",)
 _DETAIL: Final = si.EventRecord
+_STATE: Final = si.UpdateContainerSchedulingStateRequest
 _CHECKS: Final = ("CB",)
 _OTHER_DETAILS: Final = {
     100: 101,
@@ -134,6 +135,12 @@ _row(
     breaks=("SI-CB-009",),
 )
 _row(
+    "skipped-asks-reported-as-reserved",
+    "A pending ask that is skipped is reported as reserved.",
+    CONTAINER_STATES.turn("state", {_STATE.SKIPPED: _STATE.RESERVED}),
+    breaks=("SI-CB-009",),
+)
+_row(
     "container-states-unset",
     "Container states are empty.",
     CONTAINER_STATES.without("state"),
@@ -152,6 +159,12 @@ def _of_another_kind(record: si.EventRecord) -> None:
         record.eventChangeDetail = si.EventRecord.QUEUE_MAX
         if record.type == si.EventRecord.QUEUE:
             record.eventChangeDetail = si.EventRecord.NODE_ALLOC
+
+
+def _of_twice_the_maximum(record: si.EventRecord) -> None:
+    if record.eventChangeDetail == _DETAIL.QUEUE_MAX:
+        for quantity in record.resource.resources.values():
+            quantity.value *= 2
 
 
 _TURNED_ROUND: Final = {_DETAIL.ADD: _DETAIL.REMOVE, _DETAIL.REMOVE: _DETAIL.ADD}
@@ -267,6 +280,12 @@ _event_row(
     "The guaranteed resources of a queue are reported as its maximum.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.QUEUE_GUARANTEED: _DETAIL.QUEUE_MAX}),
     breaks=("SI-EVT-010",),
+)
+_event_row(
+    "twice-the-maximum-of-a-queue-reported",
+    "The maximum of a queue is reported twice as high as it is.",
+    EVENTS.each(_of_twice_the_maximum),
+    breaks=("SI-EVT-011",),
 )
 _event_row(
     "causes-mixed-up",

@@ -18,6 +18,8 @@ from siconform.protocol.notifications import (
     ApplicationUpdated,
     AskRejected,
     NodeAccepted,
+    Released,
+    Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import HARD, replaced
@@ -110,6 +112,20 @@ def test_an_application_whose_only_allocation_ended_with_its_node_goes_to_waitin
     with rm.precondition("an allocation ends with its node"):
         rm.expect_end_of(allocation)
     rm.comes_to_wait(app)
+
+
+@requirement("SI-APP-026")
+def test_a_gang_whose_only_placeholder_ended_with_its_node_goes_to_waiting(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    gang, [placeholder] = rm.has_complete_gang()
+
+    rm.decommissions(placeholder.node)
+
+    with rm.precondition("a placeholder ends with its node"):
+        rm.expect_end_of(placeholder)
+    rm.comes_to_wait(gang)
 
 
 @requirement("SI-APP-026")
@@ -415,6 +431,28 @@ def test_the_id_of_a_failed_application_is_free_again_even_if_it_lost_a_node(
         rm.decommissions(left.node)
         rm.settles()
     rm.confirms(second)
+    with rm.precondition("its failure is reported"):
+        rm.expect_failure(partial.gang)
+    rm.passes_over(ApplicationUpdated(partial.gang))  # the id need not be free at once
+
+    rm.submits_application(partial.gang)
+
+    rm.expect(ApplicationAccepted(partial.gang))
+    rm.expect(Allocated(rm.asks(partial.gang)))
+
+
+@requirement("SI-APP-037")
+def test_the_id_of_a_failed_application_is_free_again_even_if_its_last_placeholder_was_stopped(
+    rm: ResourceManager,
+) -> None:
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_expire(partial)
+        rm.confirms(first)
+        rm.has_release_of(left)
+        rm.releases(left)
+        with rm.precondition("a stop by the RM is confirmed"):
+            rm.expect(Released(identity=left.identity, termination=Termination.STOPPED_BY_RM))
     with rm.precondition("its failure is reported"):
         rm.expect_failure(partial.gang)
     rm.passes_over(ApplicationUpdated(partial.gang))  # the id need not be free at once

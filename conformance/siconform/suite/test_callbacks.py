@@ -1,5 +1,6 @@
 """Callbacks: what a scheduler asks an RM that takes them, and the effect (SI-CB)."""
 
+from siconform.catalogue.features import Feature
 from siconform.marks import registering_again_is_a_race, requirement
 from siconform.protocol.callbacks import (
     Assumed,
@@ -13,7 +14,8 @@ from siconform.protocol.matchers import AnotherThan, OneOf
 from siconform.protocol.notifications import Allocated, Released
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
-from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
+from siconform.rm.steps.gangs import QUOTA_QUEUE, TASK_GROUP
+from siconform.rm.steps.preemption import CLAIM, ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has capacity, or none was tried
@@ -59,6 +61,40 @@ def test_an_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
         rm.refuses(nowhere, on=node)
     rm.asks(app, key=nowhere)
     rm.expect_none(Allocated(nowhere))
+
+
+@requirement("SI-CB-002")
+def test_a_real_ask_takes_the_place_of_its_placeholder_only_where_the_rm_wants_it(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    gang, [placeholder] = rm.has_complete_gang(memory=4)
+    rm.has_node(memory=4)
+
+    key = rm.new_name("ask")
+    rm.refuses(key, on=placeholder.node)
+    rm.asks(gang, key=key, resources=gang.member, task_group=TASK_GROUP)
+
+    rm.expect_none(Allocated(key, node=placeholder.node))
+    with rm.control("an ask that the RM does not refuse is allocated"):
+        rm.expect(Allocated(rm.asks_member(gang)))
+
+
+@requirement("SI-CB-002")
+def test_a_preempting_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    taken = rm.has_taken_node()
+    with rm.control("a preempting ask that the RM does not refuse is allocated"):
+        welcome = rm.claims(taken.entitled)
+        rm.sees_preemption_of(*taken.allocations, by=welcome)
+        rm.expect(Allocated(welcome))
+
+    key = rm.new_name("ask")
+    rm.refuses(key, on=taken.node)
+    rm.asks(taken.entitled, key=key, memory=1, priority=CLAIM, policy=MAY_PREEMPT)
+
+    rm.stays_quiet(Allocated(key), window=rm.deadlines.place)
 
 
 @requirement("SI-CB-003")
@@ -136,6 +172,21 @@ def test_a_reported_container_state_fits_the_ask(rm: ResourceManager) -> None:
         SchedulingReported(huge, application=AnotherThan(app)),
         *(SchedulingReported(huge, state=s) for s in Scheduling if s not in MAY_WAIT),
     )
+
+
+@requirement("SI-CB-009")
+def test_a_reported_container_state_fits_an_ask_beyond_the_maximum_of_its_queue(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.takes_callbacks(Facet.CONTAINER_STATES)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+
+    beyond = rm.has_ask_left_alone(app, "the quota of a queue", memory=11)
+
+    rm.settles()
+    rm.expect_none(*(SchedulingReported(beyond, state=s) for s in Scheduling if s not in MAY_WAIT))
 
 
 @requirement("SI-CB-011")

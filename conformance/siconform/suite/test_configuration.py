@@ -39,6 +39,27 @@ def test_an_update_takes_effect_without_registering_again(unregistered_rm: Unreg
     unregistered_rm.expect(Allocated(unregistered_rm.asks(app)))
 
 
+@requirement("SI-CFG-001")
+def test_a_queue_that_was_taken_out_while_in_use_accepts_applications_once_it_is_back(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm, both = unregistered_rm, queues_with_quotas(first=None, second=None)
+    rm.has_registered(config=both)
+    rm.has_node()
+    held = rm.has_allocation(rm.has_application(queue="root.second"))  # keeps the queue in use
+
+    rm.is_reconfigured(queues_with_quotas(first=None))
+    early = rm.submits_application(queue="root.second")
+    verdict = rm.expect_one_of(ApplicationRejected(early), ApplicationAccepted(early))
+    rm.records("a queue in use that is not configured any more", verdict)
+
+    rm.is_reconfigured(both)
+    app = rm.submits_application(queue="root.second")
+    rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(rm.asks(app)))
+    rm.still_holds(held)
+
+
 @requirement("SI-CFG-002")
 def test_an_update_keeps_nodes_applications_and_allocations(
     unregistered_rm: UnregisteredRM,

@@ -465,6 +465,23 @@ def test_reference_and_resource_name_the_second_object_and_the_amount(rm: Resour
 
 
 @waits
+@requirement("SI-EVT-011")
+def test_the_resource_is_the_new_maximum_of_a_queue(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=8))
+    unregistered_rm.observes_events()
+    unregistered_rm.events_so_far()
+
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=5))
+    changed = unregistered_rm.events_of_this_step("root.first", Subject.QUEUE)
+
+    maxima = [event for event in changed if event.detail is Detail.QUEUE_MAX]
+    lowered = [event for event in maxima if event.resource != {"memory": 8}]  # of before, but late
+    unregistered_rm.presupposes_some(lowered, "the maximum of queues")
+    for event in lowered:
+        unregistered_rm.agrees(event, EventReceived(resource={"memory": 5}))
+
+
+@waits
 @requirement("SI-EVT-012")
 def test_allocations_and_requests_of_an_application_are_reported_apart(rm: ResourceManager) -> None:
     rm.observes_events()

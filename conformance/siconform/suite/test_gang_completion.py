@@ -164,6 +164,36 @@ def test_a_stop_counts_as_the_end_of_a_leftover(rm: ResourceManager) -> None:
     rm.expect_none(*(Released(identity=p.identity) for p in waiting.leftovers))
 
 
+@waits
+@requirement("SI-GANG-070")
+def test_a_stop_counts_as_the_end_of_the_last_leftover(rm: ResourceManager) -> None:
+    waiting = rm.has_waiting_gang(leftovers=2)
+
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_clean_up(waiting)
+        rm.confirms(first)
+        rm.has_release_of(left)
+        rm.releases(left)
+
+    rm.expect_completed(waiting.gang)
+
+
+@waits
+@requirement("SI-GANG-045")
+def test_an_application_is_completed_once_its_last_leftover_ended_with_its_node(
+    rm: ResourceManager,
+) -> None:
+    waiting = rm.has_waiting_gang(leftovers=2)
+
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_clean_up(waiting)
+        rm.confirms(first)
+        rm.has_release_of(left)
+        rm.decommissions(left.node)
+
+    rm.expect_completed(waiting.gang)
+
+
 @requirement("SI-GANG-038")
 def test_a_failed_gang_leaves_its_place_to_another_application(
     unregistered_rm: UnregisteredRM,
@@ -192,11 +222,10 @@ def test_a_gang_that_asks_while_it_fails_leaves_its_place_to_another_application
 
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_expire(partial)
-        late = rm.asks_member(partial.gang)
+        rm.asks(partial.gang, memory=50)  # no node has that
         rm.synchronise_all()
         rm.confirms(first)
         rm.confirms(rm.has_release_of(left))
 
     rm.expect_failure(partial.gang)
     rm.is_let_in(second, after=0.0)
-    rm.expect_none(Allocated(late))

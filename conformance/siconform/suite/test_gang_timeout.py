@@ -417,6 +417,25 @@ def test_a_real_ask_that_comes_while_a_gang_of_style_soft_times_out_is_not_lost(
     rm.is_served(real, placeholder=False)
 
 
+@pytest.mark.parametrize("is_stopped", [True, False], ids=["stopped", "its node decommissioned"])
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_goes_on_once_its_last_placeholder_ended_unconfirmed(
+    rm: ResourceManager, *, is_stopped: bool
+) -> None:
+    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_expire(partial)
+        rm.confirms(first)
+        rm.has_release_of(left)
+        if is_stopped:
+            rm.releases(left)
+        else:
+            rm.decommissions(left.node)
+        rm.synchronise_all()  # no longer: an empty application soon ends
+
+    rm.is_served(rm.asks_member(partial.gang), placeholder=False)
+
+
 @requirement("SI-GANG-035")
 def test_a_placeholder_asked_for_after_a_gang_of_style_soft_timed_out_is_not_lost(
     rm: ResourceManager,
