@@ -335,7 +335,7 @@ def test_an_allocation_repeats_them_however_long_its_ask_waited(rm: ResourceMana
     rm.expect(Allocated(ask, originator=True, preemption_policy=policy))
 
 
-@requirement("SI-ALLOC-007")
+@requirement("SI-ASK-029")
 def test_an_allocation_repeats_the_preemption_policy_its_ask_had_last(rm: ResourceManager) -> None:
     rm.has_full_node()
     app = rm.has_application()
