@@ -328,7 +328,8 @@ def test_later_allocations_of_an_ask_repeat_its_originator_and_preemption_policy
 def test_an_allocation_repeats_them_however_long_its_ask_waited(rm: ResourceManager) -> None:
     rm.has_full_node()
     policy = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
-    ask = rm.has_pending_ask(rm.has_application(), originator=True, policy=policy)
+    ask = rm.asks(rm.has_application(), originator=True, policy=policy)
+    rm.is_pending(ask)
 
     rm.has_node()
 

@@ -91,9 +91,9 @@ def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ({"memory": 2, "vcore": 1, "gpu": 2}, {"memory": 2, "vcore": 1}),
+        ({"memory": 2, "vcore": 1, "gpu": 4}, {"memory": 2, "vcore": 1}),
         ({"memory": 2, "vcore": 8}, {"memory": 2, "vcore": 2}),
-        ({"memory": 10, "vcore": 1}, {"memory": 2, "vcore": 1, "gpu": 1}),
+        ({"memory": 10, "vcore": 1}, {"memory": 2, "vcore": 1, "gpu": 2}),
     ],
     ids=["without a type", "less of one type", "with another type"],
 )
@@ -101,9 +101,9 @@ def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
 def test_each_amount_of_the_replacing_ask_counts(
     rm: ResourceManager, earlier: Mapping[str, int], later: Mapping[str, int]
 ) -> None:
-    node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 2})
+    node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 4})
     app = rm.has_application()
-    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 1}, node=node)
+    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 2}, node=node)
     ask = rm.has_pending_ask(app, resources=earlier)
 
     rm.has_asked_again(ask, resources=later)
