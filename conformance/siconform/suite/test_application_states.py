@@ -449,10 +449,11 @@ def test_the_id_of_a_failed_application_is_free_again_even_if_its_last_placehold
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_expire(partial)
         rm.confirms(first)
-        rm.has_release_of(left)
+        second = rm.has_release_of(left)
         rm.releases(left)
         with rm.precondition("a stop by the RM is confirmed"):
             rm.expect(Released(identity=left.identity, termination=Termination.STOPPED_BY_RM))
+    rm.confirms(second)
     with rm.precondition("its failure is reported"):
         rm.expect_failure(partial.gang)
     rm.passes_over(ApplicationUpdated(partial.gang))  # the id need not be free at once
