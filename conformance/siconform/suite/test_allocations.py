@@ -324,20 +324,6 @@ def test_later_allocations_of_an_ask_repeat_its_originator_and_preemption_policy
         rm.agrees(later, repeated)
 
 
-@requirement("SI-ALLOC-007")
-def test_an_allocation_repeats_the_preemption_policy_its_ask_had_last(rm: ResourceManager) -> None:
-    rm.has_full_node()
-    app = rm.has_application()
-    yields = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
-    keeps = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
-    ask = rm.has_pending_ask(app, policy=yields)
-
-    rm.has_asked_again(ask, policy=keeps)
-    rm.has_node()
-
-    rm.expect(Allocated(ask, preemption_policy=keeps))
-
-
 @requirement("SI-ALLOC-008")
 def test_an_allocation_is_announced_once(rm: ResourceManager) -> None:
     node = rm.has_node()
