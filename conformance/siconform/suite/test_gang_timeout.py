@@ -362,24 +362,6 @@ def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_hard_one(
 
 
 @requirement("SI-GANG-035")
-def test_a_gang_of_style_soft_goes_on_even_if_a_real_ask_of_it_is_pending(
-    rm: ResourceManager,
-) -> None:
-    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
-    early = rm.asks_member(partial.gang)
-    replaced = rm.receive_replacement_if_any(partial.placeholders)
-    kept = [] if replaced else partial.placeholders  # that none is replaced is a SHOULD
-    rm.needs_some(kept, of="to keep placeholders for a whole gang")
-    rm.has_expired(partial)
-    rm.synchronise_all()  # no longer: an empty application soon ends
-
-    late = rm.asks_member(partial.gang)
-
-    rm.expect_one_of(Allocated(early), Allocated(late))  # the early one may be dropped
-    rm.expect_none(ApplicationUpdated(partial.gang, state=FAILURE))
-
-
-@requirement("SI-GANG-035")
 def test_an_ordinary_ask_alongside_an_incomplete_gang_is_not_lost(
     unregistered_rm: UnregisteredRM,
 ) -> None:
@@ -403,6 +385,7 @@ def test_an_ordinary_ask_alongside_an_incomplete_gang_is_not_lost(
             unregistered_rm.asks_again(ordinary)
         unregistered_rm.has_node(memory=50)
         unregistered_rm.expect_one_of(*outcomes)
+    unregistered_rm.expect_none(ApplicationUpdated(partial.gang, state=FAILURE))
 
 
 @requirement("SI-GANG-035")
