@@ -100,6 +100,7 @@ CASES = (
         [
             *(allocated(), released()),
             *(ExistingAllocationRequest(allocated("old", "o")), released("o", key="")),
+            *(ExistingAllocationRequest(allocated("k", "id")), replace(PREEMPTION, partition="")),
         ],
         [
             *(allocated(), released(identity="")),

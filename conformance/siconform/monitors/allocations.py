@@ -198,10 +198,12 @@ def _is_repeated(release: Released, unconfirmed: dict[str, Termination], race: R
 def releases_name_what_was_announced() -> Evaluator:
     """A release names an announced allocation, with that allocation's application and key.
 
-    One that the scheduler started names the partition, too. An answer to a release of the RM echoes
-    its names, right or wrong. Releases of allocations from before a new registration may arrive
-    after it. Foreign allocations were announced by the RM.
+    One that the scheduler started names the partition, too, except of an allocation that the RM
+    reported, possibly without one. An answer to a release of the RM echoes its names, right or
+    wrong. Releases of allocations from before a new registration may arrive after it. Foreign
+    allocations were announced by the RM.
     """
+    reported: set[str] = set()
     owners: dict[str, str] = {}
     keys: dict[str, str] = {}
     foreign: set[str] = set()
@@ -219,8 +221,12 @@ def releases_name_what_was_announced() -> Evaluator:
                 return ""
             case Released(identity=identity, application=application) as release if identity:
                 repeated = (application, identity) in sent and owners.get(identity) != application
-                return NOTHING_TO_EVALUATE if repeated else _wrong_name(release, owners, keys)
+                if repeated:
+                    return NOTHING_TO_EVALUATE
+                wrong = _wrong_name(release, owners, keys)
+                return wrong if wrong or identity in reported else _no_partition(release)
             case content:
+                reported.update(a.identity for a in recovered_in(content))
                 owners.update({a.identity: a.application for a in recovered_in(content)})
                 keys.update({a.identity: a.key for a in recovered_in(content)})
         return NOTHING_TO_EVALUATE
@@ -236,8 +242,12 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
         return f"release of {identity} names application {release.application!r}"
     if release.key not in ("", keys[identity]):
         return f"release of {identity} names key {release.key!r}"
+    return ""
+
+
+def _no_partition(release: Released) -> str:
     if release.termination in BY_THE_SCHEDULER and release.partition == "":
-        return f"release of {identity} names no partition"
+        return f"release of {release.identity} names no partition"
     return ""
 
 
