@@ -1,8 +1,11 @@
 """Execution timeouts of applications (SI-APP)."""
 
+from collections.abc import Sequence
+
 from siconform.marks import registering_again_is_a_race, requirement, waits
+from siconform.outcomes import NotOffered
 from siconform.protocol.application_states import FAILURE, OVER
-from siconform.protocol.handles import Application, Limit
+from siconform.protocol.handles import Application, Ask, Gang, Limit
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
@@ -152,16 +155,30 @@ def test_a_real_ask_in_replacement_is_not_allocated_once_the_time_of_its_gang_is
     limit = rm.long_enough_to_be_served(1.0)
     gang = rm.has_gang(members=2, limit=Limit(limit, timeout_ms=round(1000 * limit)))
     placeholders = rm.has_placeholders(gang)
-    _, gone = rm.has_replaced(gang, placeholders)
-    left = [placeholder for placeholder in placeholders if placeholder != gone]
-    replacement = rm.has_open_replacement(gang, left)
+    real, gone = has_replacement_in_time(rm, gang, placeholders)
+    with rm.precondition("the real ask is allocated"):
+        rm.expect(Allocated(real))
+    left = [placeholder for placeholder in placeholders if placeholder.identity != gone.identity]
+    with rm.confirming_nothing():
+        real, release = has_replacement_in_time(rm, gang, left)
     over = ApplicationUpdated(gang, state=OVER)
     rm.receive_if_any(over, window=limit + rm.deadlines.timer)
     rm.needs_some(rm.observe(over), of="to report that an application is over")
 
-    rm.confirms(replacement.release)
+    rm.confirms(release)
 
-    rm.expect_none(Allocated(replacement.real))
+    rm.expect_none(Allocated(real))
+
+
+def has_replacement_in_time(
+    rm: ResourceManager, gang: Gang, of: Sequence[Allocated]
+) -> tuple[Ask, Released]:
+    """Given: a real ask, and the release of a placeholder for it before the gang's time is over."""
+    real = rm.asks_member(gang)
+    release = rm.receive_replacement_if_any(of)
+    if release is None:
+        raise NotOffered("the target does not offer to replace a placeholder in so short a time")
+    return real, release
 
 
 def ends_as_if_nothing_came(
