@@ -180,6 +180,15 @@ def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[E
     return original(rm, ask, now)
 
 
+def restart_timeout(patch: Patch, partition: Any, live: Any, now: float) -> None:
+    """Start the timeout of a placeholder's gang again, if it runs."""
+    gang = partition.gangs.get(live.application)
+    if live.is_placeholder and gang is not None and gang.timer is not None:
+        patch.fires()
+        gang.stop_timer()
+        timeout.watch(partition, live.application, now=now)
+
+
 @mutant(
     "stopped-placeholder-restarts-the-timeout",
     "The timeout of a gang starts again when the RM stops one of its placeholders.",
@@ -188,11 +197,7 @@ def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[E
 @instead_of(releases.stop)
 def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     effects = original(partition, live, *rest)
-    gang = partition.gangs.get(live.application)
-    if live.is_placeholder and gang is not None and gang.timer is not None:
-        patch.fires()
-        gang.stop_timer()
-        timeout.watch(partition, live.application, now=rest[1])
+    restart_timeout(patch, partition, live, now=rest[1])
     return effects
 
 

@@ -136,15 +136,18 @@ def _(patch: Patch) -> None:
     def watch(_: Any, partition: Any, live: Any, now: float) -> None:
         ask = live.record.ask
         if ask.execution_timeout > 0:
-            since = asked.get(ask.key, now)
-            if since < now:
-                patch.fires()
-            deadline = max(now, since + ask.execution_timeout)
-            expire = partial(allocations.expire, partition, live)
-            live.timer = partition.timers.set(deadline, expire)
+            expire_since(asked.get(ask.key, now), patch, partition, live, now)
 
     patch.instead_of(asks.add, add)
     patch.instead_of(allocations.watch, watch)
+
+
+def expire_since(since: float, patch: Patch, partition: Any, live: Any, now: float) -> None:
+    """Have the allocation expire as if its execution timeout had begun at ``since``."""
+    if since < now:
+        patch.fires()
+    deadline = max(now, since + live.record.ask.execution_timeout)
+    live.timer = partition.timers.set(deadline, partial(allocations.expire, partition, live))
 
 
 @mutant(
@@ -159,12 +162,7 @@ def _(patch: Patch) -> None:
     def watch(_: Any, partition: Any, live: Any, now: float) -> None:
         ask = live.record.ask
         if ask.execution_timeout > 0:
-            since = first.setdefault(ask.key, now)
-            if since < now:
-                patch.fires()
-            deadline = max(now, since + ask.execution_timeout)
-            expire = partial(allocations.expire, partition, live)
-            live.timer = partition.timers.set(deadline, expire)
+            expire_since(first.setdefault(ask.key, now), patch, partition, live, now)
 
     patch.instead_of(allocations.watch, watch)
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.core import allocation_end, recovery, snapshot, updates
-from sireference.core.gang import timeout
 from sireference.core.model import Effect, NewAllocation, RejectedAllocation, ReleasedAllocation
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.partition import Partition
@@ -15,6 +14,7 @@ from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import NodeState, TerminationType
 
 from mutation.inside import Original, Patch
+from mutation.inside.gang_admission import restart_timeout
 from mutation.inside.node_actions import ends_draining
 from mutation.inside.swaps import after_replacement
 from mutation.mutant import mutant
@@ -279,11 +279,7 @@ def _(patch: Patch) -> None:
 @instead_of(updates.change)
 def _(patch: Patch, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     effects = original(partition, live, *rest)
-    gang = partition.gangs.get(live.application)
-    if live.is_placeholder and gang is not None and gang.timer is not None:
-        patch.fires()
-        gang.stop_timer()
-        timeout.watch(partition, live.application, now=rest[1])
+    restart_timeout(patch, partition, live, now=rest[1])
     return effects
 
 

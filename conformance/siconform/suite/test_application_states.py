@@ -11,6 +11,7 @@ from siconform.marks import (
     waits,
 )
 from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING, WAITING
+from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -408,6 +409,12 @@ def test_the_id_of_a_failed_application_is_free_again(rm: ResourceManager) -> No
         rm.submits_application(gang)
         rm.expect(ApplicationRejected(gang))
     rm.has_expired(partial)
+
+    is_free_again(rm, gang)
+
+
+def is_free_again(rm: ResourceManager, gang: Gang) -> None:
+    """Then: once the failure of the gang is reported, another application can have its id."""
     with rm.precondition("its failure is reported"):
         rm.expect_failure(gang)
     rm.passes_over(ApplicationUpdated(gang))  # the id need not be free at once
@@ -425,20 +432,12 @@ def test_the_id_of_a_failed_application_is_free_again_even_if_it_lost_a_node(
 ) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
     with rm.confirming_nothing():
-        first, left = rm.has_begun_to_expire(partial)
-        rm.confirms(first)
-        second = rm.has_release_of(left)
+        second, left = rm.has_last_release(partial)
         rm.decommissions(left.node)
         rm.settles()
     rm.confirms(second)
-    with rm.precondition("its failure is reported"):
-        rm.expect_failure(partial.gang)
-    rm.passes_over(ApplicationUpdated(partial.gang))  # the id need not be free at once
 
-    rm.submits_application(partial.gang)
-
-    rm.expect(ApplicationAccepted(partial.gang))
-    rm.expect(Allocated(rm.asks(partial.gang)))
+    is_free_again(rm, partial.gang)
 
 
 @requirement("SI-APP-037")
@@ -447,18 +446,10 @@ def test_the_id_of_a_failed_application_is_free_again_even_if_its_last_placehold
 ) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
     with rm.confirming_nothing():
-        first, left = rm.has_begun_to_expire(partial)
-        rm.confirms(first)
-        second = rm.has_release_of(left)
+        second, left = rm.has_last_release(partial)
         rm.releases(left)
         with rm.precondition("a stop by the RM is confirmed"):
             rm.expect(Released(identity=left.identity, termination=Termination.STOPPED_BY_RM))
     rm.confirms(second)
-    with rm.precondition("its failure is reported"):
-        rm.expect_failure(partial.gang)
-    rm.passes_over(ApplicationUpdated(partial.gang))  # the id need not be free at once
 
-    rm.submits_application(partial.gang)
-
-    rm.expect(ApplicationAccepted(partial.gang))
-    rm.expect(Allocated(rm.asks(partial.gang)))
+    is_free_again(rm, partial.gang)

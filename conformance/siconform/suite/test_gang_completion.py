@@ -13,7 +13,8 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.gang_timeouts import WaitingGang
+from siconform.rm.steps.application_states import HeldBack
+from siconform.rm.steps.gang_timeouts import PartialGang, WaitingGang
 from siconform.rm.steps.gangs import HARD, timed_out
 from siconform.rm.unregistered_rm import UnregisteredRM
 
@@ -197,16 +198,22 @@ def test_an_application_is_completed_once_its_last_leftover_ended_with_its_node(
     rm.expect_completed(waiting.gang)
 
 
-@requirement("SI-GANG-038")
-def test_a_failed_gang_leaves_its_place_to_another_application(
-    unregistered_rm: UnregisteredRM,
-) -> None:
-    rm, queue = unregistered_rm, "root.one-by-one"
+def has_gang_that_holds_back(rm: UnregisteredRM) -> tuple[PartialGang, HeldBack]:
+    """Given: an incomplete gang of style hard, and an application that waits for its place."""
+    queue = "root.one-by-one"
     rm.needs(Feature.APPLICATION_LIMIT)
     rm.has_registered(config=conformance_queues_and("one-by-one", most_applications=1))
     rm.has_application()  # probes leave nothing else, and an RM without objects may be dropped
     partial = rm.has_partial_gang(queue=queue, style=HARD, limit=rm.short_limit(3.0))
-    second = rm.has_application_held_back(queue=queue)
+    return partial, rm.has_application_held_back(queue=queue)
+
+
+@requirement("SI-GANG-038")
+def test_a_failed_gang_leaves_its_place_to_another_application(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    partial, second = has_gang_that_holds_back(rm)
 
     rm.has_expired(partial)
 
@@ -218,12 +225,8 @@ def test_a_failed_gang_leaves_its_place_to_another_application(
 def test_a_gang_that_asks_while_it_fails_leaves_its_place_to_another_application(
     unregistered_rm: UnregisteredRM,
 ) -> None:
-    rm, queue = unregistered_rm, "root.one-by-one"
-    rm.needs(Feature.APPLICATION_LIMIT)
-    rm.has_registered(config=conformance_queues_and("one-by-one", most_applications=1))
-    rm.has_application()  # probes leave nothing else, and an RM without objects may be dropped
-    partial = rm.has_partial_gang(queue=queue, style=HARD, limit=rm.short_limit(3.0))
-    second = rm.has_application_held_back(queue=queue)
+    rm = unregistered_rm
+    partial, second = has_gang_that_holds_back(rm)
 
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_expire(partial)

@@ -411,9 +411,7 @@ def test_a_gang_of_style_soft_goes_on_once_its_last_placeholder_was_stopped(
 ) -> None:
     partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
     with rm.confirming_nothing():
-        first, left = rm.has_begun_to_expire(partial)
-        rm.confirms(first)
-        second = rm.has_release_of(left)
+        second, left = rm.has_last_release(partial)
         rm.releases(left)
         rm.synchronise_all()
     rm.confirms(second)
@@ -429,9 +427,7 @@ def test_a_gang_of_style_soft_goes_on_once_its_last_placeholder_ended_with_its_n
 ) -> None:
     partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
     with rm.confirming_nothing():
-        first, left = rm.has_begun_to_expire(partial)
-        rm.confirms(first)
-        second = rm.has_release_of(left)
+        second, left = rm.has_last_release(partial)
         rm.decommissions(left.node)
         rm.synchronise_all()
     rm.confirms(second)
@@ -483,9 +479,7 @@ def test_a_style_of_another_spelling_gets_a_default(rm: ResourceManager) -> None
 def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
     with rm.confirming_nothing():
-        first, left = rm.has_begun_to_expire(partial)
-        rm.confirms(first)
-        second = rm.has_release_of(left)
+        second, _ = rm.has_last_release(partial)
 
     app = rm.has_application()
     with rm.control("the capacity of a confirmed placeholder is allocated"):
@@ -508,9 +502,7 @@ def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManage
         memory=3, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
     )  # the quota is 10, and two are held
     with rm.confirming_nothing():
-        first, left = rm.has_begun_to_expire(partial)
-        rm.confirms(first)
-        second = rm.has_release_of(left)
+        second, _ = rm.has_last_release(partial)
 
     rm.has_node(memory=20)
     other = rm.has_application(queue=QUOTA_QUEUE)  # an older one, still empty, may have ended
@@ -659,9 +651,7 @@ def test_the_final_failure_comes_after_all_confirmations(rm: ResourceManager) ->
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
     failure = ApplicationUpdated(partial.gang, state=rm.failure())
     with rm.confirming_nothing():
-        first, left = rm.has_begun_to_expire(partial)
-        rm.confirms(first)
-        second = rm.has_release_of(left)
+        second, _ = rm.has_last_release(partial)
         rm.passes_over(failure)
         rm.confirms(second)
 

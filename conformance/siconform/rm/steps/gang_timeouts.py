@@ -345,6 +345,12 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         )
         return received
 
+    def has_last_release(self, partial: PartialGang) -> tuple[Released, Allocated]:
+        """Given: the last release of a timeout, the only unconfirmed one, and its placeholder."""
+        first, left = self.has_begun_to_expire(partial)
+        self.confirms(first)
+        return self.has_release_of(left), left
+
     def has_confirmed(self, releases: Sequence[Released]) -> None:
         """Given: these releases are confirmed and the confirmations processed.
 
