@@ -252,12 +252,14 @@ class Session:
         return self._main, self._barriers
 
     def _registers_if_dropped(self, connection: Connection, barriers: Barriers) -> None:
-        """Register the RM of the session again if a stream has ended and a new one is not served.
+        """Register an RM again, as before, if a stream has ended and a new one is not served.
 
         The scheduler may have dropped it, once an earlier test or a probe had left it no objects.
         """
+        if connection.registration is None:
+            return
         ended = [kind for kind in UpdateKind if not connection.is_open(kind)]
-        if connection is self._main and any(not barriers.are_answered(kind) for kind in ended):
+        if any(not barriers.are_answered(kind) for kind in ended):
             connection.drops_streams()  # the others may be about to end
             self._register(connection)
 
@@ -277,6 +279,9 @@ class Session:
         connection.opens_all()
 
     def _asks_to_register(self, connection: Connection) -> RegistrationAnswered:
+        """Register the RM as before, or for the first time with the usual configuration."""
+        if connection.registration is not None:
+            return connection.registers(connection.registration, self.deadlines.register)
         terms, queues = self.target.terms, self.target.terms.queues()
         registration = Registration(
             connection.rm_id,

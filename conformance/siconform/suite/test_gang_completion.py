@@ -203,7 +203,6 @@ def has_gang_that_holds_back(rm: UnregisteredRM) -> tuple[PartialGang, HeldBack]
     queue = "root.one-by-one"
     rm.needs(Feature.APPLICATION_LIMIT)
     rm.has_registered(config=conformance_queues_and("one-by-one", most_applications=1))
-    rm.has_application()  # probes leave nothing else, and an RM without objects may be dropped
     partial = rm.has_partial_gang(queue=queue, style=HARD, limit=rm.short_limit(3.0))
     return partial, rm.has_application_held_back(queue=queue)
 

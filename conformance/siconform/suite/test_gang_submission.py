@@ -56,9 +56,9 @@ def test_a_gang_larger_than_the_quota_of_another_resource_is_rejected(
     rm, queue = unregistered_rm, "root.gpus"
     rm.needs(Feature.QUOTAS)
     rm.has_registered(config=conformance_queues_and("gpus", most={"gpu": 2}))
-    app = rm.has_application(queue=queue)  # an RM without objects may be dropped after a probe
-    style = rm.spelled(None)  # may be probed, which needs a cluster without nodes
+    style = rm.spelled(None)  # may be probed, which needs an empty cluster
     rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 10})
+    app = rm.has_application(queue=queue)
     amounts = {"memory": 1, "vcore": 1}
     rm.has_ask_left_alone(app, "quotas of every resource", resources={**amounts, "gpu": 3})
     fitting, too_large = (

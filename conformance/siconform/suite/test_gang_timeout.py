@@ -67,7 +67,6 @@ def test_the_timeout_of_an_earlier_registration_is_not_that_of_the_next_gang_of_
     unregistered_rm: UnregisteredRM,
 ) -> None:
     unregistered_rm.has_registered()
-    unregistered_rm.has_application()  # an RM without objects may be dropped after a probe
     limit = unregistered_rm.short_limit(3.0)  # long enough for two gangs
     forgotten = unregistered_rm.has_partial_gang(style=HARD, limit=limit)
     expiry = expiry_of(forgotten.gang)
@@ -367,7 +366,6 @@ def test_an_ordinary_ask_alongside_an_incomplete_gang_is_not_lost(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     unregistered_rm.has_registered()
-    unregistered_rm.has_application()  # an RM without objects may be dropped after a probe
     limit = unregistered_rm.short_limit()
     partial = unregistered_rm.has_partial_gang(style=SOFT, limit=limit)
     ordinary = unregistered_rm.asks(partial.gang, memory=50)

@@ -71,6 +71,7 @@ class Connection:
         self.history = history
         self._implements = implements
         self.dialect: Final = implements(revision)
+        self.registration: Registration | None = None  # the last that was accepted
         self.listeners: list[Callable[[Fact], None]] = []
         self._channel = access.channel(address)
         self._address = address
@@ -115,6 +116,7 @@ class Connection:
             response = None
         else:
             outcome = RegistrationAnswered(rm, "OK", "")
+            self.registration = registration
         self.history.add(self.rm_id, [outcome], sent_by_rm=False, message=response)
         return outcome
 
