@@ -36,8 +36,9 @@ from siconform.targets.address import is_address
 _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "tmpdir", "unraisableexception")  # unused, and slow
-_WORKERS: Final = 5  # more than small machines have cores: tests wait half of the time
-_WAITING_WORKERS: Final = 30  # tests mostly wait for the timers of a named target
+_EMBEDDED: Final = 8  # workers with the embedded reference: tests wait a third of the time
+_COMMAND: Final = 5  # with a command, whose processes may be large
+_NAMED: Final = 45  # with a named target: tests mostly wait for its timers
 _DEAL: Final = ("--dist", "worksteal")  # running/worker_order.py orders the tests for it
 _IN_WORKERS: Final = re.compile(r"(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
@@ -250,4 +251,6 @@ def _workers(options: Sequence[str]) -> list[str]:
     one_requirement = len(named) == 1 and not names_an_area(named[0])
     if is_address(target) or one_test or one_requirement:
         return []
-    return ["-n", str(_WAITING_WORKERS if target else _WORKERS), *_DEAL]
+    has_command = any(value_of(options, f"--{side}-command") for side in ("target", "rm"))
+    count = _NAMED if target else _COMMAND if has_command else _EMBEDDED
+    return ["-n", str(count), *_DEAL]
