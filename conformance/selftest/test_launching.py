@@ -45,9 +45,9 @@ def test_default_workers_for_started_target(options: list[str], *, expected: boo
     assert bool(workers(*options)) is expected
 
 
-def test_more_workers_for_light_target() -> None:
+def test_more_workers_for_lighter_target() -> None:
     assert int(workers("--target", "yunikorn-core@1.5.1")) > int(workers())
-    assert int(workers("--target-command", "x {address}")) == int(workers())
+    assert int(workers("--target-command", "x {address}")) < int(workers())
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,29 @@ def test_rm_dropped_during_aside_registers_again_with_new_streams(serving: str) 
     session.discard()
 
 
+def test_isolated_rm_dropped_during_aside_registers_again_as_before(serving: str) -> None:
+    session = Session(Target(serving), DEADLINES, "w")  # which answers no stream
+    session.observed.probed = True
+    rm = session.isolated_rm("one")
+    before = len(session.history)
+
+    with rm.aside():
+        pass
+    assert len(session.history) == before  # not registered, so not dropped
+    rm.registers(policy_group="own")
+    with rm.aside():
+        pass
+
+    requests = [
+        one.message
+        for one in session.history.since(before)
+        if isinstance(one.content, RegistrationRequested)
+    ]
+    assert len(requests) == 2
+    assert requests[0] == requests[1]
+    session.discard()
+
+
 def test_rm_of_aborted_test_does_not_confirm(serving: str) -> None:
     session = Session(Target(serving), DEADLINES, "listening")
     session.observed.probed = True

@@ -116,7 +116,8 @@ class Connection:
             response = None
         else:
             outcome = RegistrationAnswered(rm, "OK", "")
-            self.registration = registration
+            if rm == self.rm_id:
+                self.registration = registration
         self.history.add(self.rm_id, [outcome], sent_by_rm=False, message=response)
         return outcome
 
