@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import allocations, asks, withdrawal
-from sireference.core.model import Ask, Effect, NewAllocation, Refused
+from sireference.core.model import Ask, Effect, NewAllocation, Refused, UpdateAllocations
+from sireference.core.scheduler import Scheduler
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
@@ -224,6 +225,28 @@ def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any
     is_first = not pending.made
     effects = original(partition, pending, *rest)
     return effects if is_first else reported_with(patch, effects, originator=False)
+
+
+@mutant(
+    "waited-asks-lack-their-originator",
+    "Only the allocation of an ask that did not wait is reported as that of the originator.",
+    breaks=("SI-ALLOC-007",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    handled: list[Any] = [None]
+
+    def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
+        handled[0] = event
+        return original(self, event, now)
+
+    def make(original: Original, *request: Any) -> list[Effect]:
+        effects = original(*request)
+        has_waited = not isinstance(handled[0], UpdateAllocations)
+        return reported_with(patch, effects, originator=False) if has_waited else effects
+
+    patch.instead_of(Scheduler.handle, handle)
+    patch.instead_of(allocations.make, make)
 
 
 _TAGS: Final = 16

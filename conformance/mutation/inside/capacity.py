@@ -402,6 +402,22 @@ def _(patch: Patch) -> None:
 
 
 @mutant(
+    "placeholders-count-once-for-each-ask",
+    "Of the placeholders of one ask, only the first counts against the quotas.",
+    breaks=("SI-GANG-027",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    counted: dict[str, str] = {}  # identity of the counted placeholder by key of the ask
+
+    def is_uncounted(live: Any, _quota: Any) -> bool:
+        identity: str = live.record.identity
+        return counted.setdefault(live.record.ask.key, identity) != identity
+
+    _counts_placeholders_except(patch, is_uncounted)
+
+
+@mutant(
     "shrunk-nodes-count-up-to-their-capacity",
     "On a node that shrinks below its use, only what its new capacity holds is counted.",
     breaks=("SI-NODE-018",),

@@ -206,6 +206,22 @@ def _(
 
 
 @mutant(
+    "ends-with-drained-nodes-count-in-their-queue",
+    "What ends with a draining node still counts in its queue.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(nodes.change)
+def _(patch: Patch, original: Original, partition: Partition, node: Node, *rest: Any) -> Any:
+    is_meant = node.state is NodeState.DRAINING and rest[0].action is NodeAction.DECOMMISSION
+    ended = list(partition.allocations.on(node).values()) if is_meant else []
+    effects = original(partition, node, *rest)
+    for live in ended:
+        patch.fires()
+        live.application.quotas.book(live.record.ask.resource)
+    return effects
+
+
+@mutant(
     "duplicate-brings-occupied",
     "The occupied resources of a rejected duplicate replace those of the node.",
     breaks=("SI-NODE-003",),
