@@ -17,6 +17,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import Action, ApplicationRequest, NodeRequest, Request
+from siconform.recording.clock import VirtualClock
 from siconform.transport.connection import BARRIER_PREFIX, is_barrier
 
 from .resource_managers import FakeConnection
@@ -111,6 +112,34 @@ def test_confirmation_needs_a_barrier(rm: Rm) -> None:
     rm.synchronisation.has_confirmed()
     rm.synchronisation.synchronise_all()
     assert rm.synchronised == [UpdateKind.ALLOCATIONS]
+
+
+class Standing:
+    """A target whose virtual time stands still unless it is advanced."""
+
+    def advances(self, seconds: float) -> None:
+        """Accept the step."""
+
+
+def test_barrier_is_raised_again_once_something_happened_or_time_passed(rm: Rm) -> None:
+    clock = rm.connection.history.clock = VirtualClock(Standing())
+    for _ in range(2):
+        rm.synchronisation.raise_barrier(UpdateKind.NODES)
+    assert len(rm.synchronised) == 1
+    rm.connection.receives(NodeAccepted("a"))
+    for _ in range(2):
+        rm.synchronisation.raise_barrier(UpdateKind.NODES)
+    assert len(rm.synchronised) == 2
+    clock.advance_and_look(lambda _: None, 0.1)
+    rm.synchronisation.raise_barrier(UpdateKind.NODES)
+    rm.synchronisation.raise_barrier(UpdateKind.ALLOCATIONS)
+    assert rm.synchronised[2:] == [UpdateKind.NODES, UpdateKind.ALLOCATIONS]
+
+
+def test_every_barrier_is_raised_in_real_time(rm: Rm) -> None:
+    for _ in range(2):
+        rm.synchronisation.raise_barrier(UpdateKind.NODES)
+    assert len(rm.synchronised) == 2
 
 
 @pytest.mark.parametrize(

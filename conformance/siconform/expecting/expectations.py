@@ -147,15 +147,12 @@ class Expectations(Steps):
     def _synchronised_look(
         self, patterns: tuple[Fact, ...], find: Callable[[], T | None]
     ) -> Callable[[float], T | None]:
-        """Return a look that raises barriers first where virtual time was advanced."""
+        """Return a look that raises barriers first where virtual time is advanced."""
         history = self.exchange.history
         kinds = {kind_of(p) for p in patterns if not isinstance(p, StreamEnded)}
-        synchronised_at: float | None = None
 
         def look(seconds: float) -> T | None:
-            nonlocal synchronised_at
-            if history.clock.is_virtual and history.moment() != synchronised_at:
-                synchronised_at = history.moment()
+            if history.clock.is_virtual:
                 for kind in UpdateKind:
                     if kind in kinds and self.connection.is_open(kind):
                         self._synchronisation.raise_barrier(kind)

@@ -36,6 +36,7 @@ class Synchronisation:
         self._unsynchronised: dict[UpdateKind, _Sent] = {}
         self._names: set[Fact] = set()  # acceptances of everything ever created
         self._has_confirmed = False  # automatically, since the last barrier
+        self._answered_at: dict[UpdateKind, tuple[int, float]] = {}  # positions of last barriers
 
     def barriers(self, kind: UpdateKind) -> None:
         """Return when everything sent on the stream of this kind is processed."""
@@ -60,8 +61,13 @@ class Synchronisation:
                 self.barriers(kind)
 
     def raise_barrier(self, kind: UpdateKind) -> None:
-        """Raise a barrier, whether or not anything was sent since the last one."""
-        self._guarded(partial(self._link.barriers.raise_on, kind))
+        """Raise a barrier, unless nothing happened and no time passed since the last on the stream.
+
+        What happened on other streams counts: it may have consequences on this one.
+        """
+        if self._answered_at.get(kind) != self._position():
+            self._guarded(partial(self._link.barriers.raise_on, kind))
+            self._answered_at[kind] = self._position()
 
     def has_sent(self, requests: Sequence[Request], since: int) -> None:
         """Note requests sent on these streams, and the length of the history before them."""
@@ -88,10 +94,16 @@ class Synchronisation:
     def forgets(self) -> None:
         """Forget what was sent: its streams no longer exist."""
         self._unsynchronised.clear()
+        self._answered_at.clear()
 
     def is_something_under_way(self) -> bool:
         """Return whether any request is not known to be processed."""
         return self._has_confirmed or bool(self._unsynchronised)
+
+    def _position(self) -> tuple[int, float]:
+        """Return the length of the history, and the time on the target's clock."""
+        history = self._link.connection.history
+        return len(history), history.moment()
 
     def _sent_on(self, kind: UpdateKind, since: int = 0) -> _Sent:
         return self._unsynchronised.setdefault(kind, _Sent(since))
