@@ -24,8 +24,9 @@ def _stop(rm: RMState, release: si_pb2.AllocationRelease) -> None:
     answers = [release]
     if not rm.has("plain-echo"):
         answers = [lifecycle.notice(rm, g, release.terminationType, "") for g in ended]
-        for answer in answers:  # also of a bare message: it repeats what the RM named
-            answer.allocationKey = answer.allocationKey or release.allocationKey
+        for answer, grant in zip(answers, ended, strict=True):
+            if release.allocationKey == grant.ask.key:  # a bare message repeats what the RM named
+                answer.allocationKey = grant.ask.key
     for grant in ended:
         gangs.abandon_swap(grant)
         lifecycle.has_ended(rm, grant)
