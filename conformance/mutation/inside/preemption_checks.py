@@ -4,11 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import allocation_end, configuration_update, predicates, proposals
+from sireference.core import (
+    allocation_end,
+    configuration_update,
+    predicates,
+    proposals,
+    withdrawal,
+)
 from sireference.core.gang import replacement
-from sireference.core.model import Effect, PreemptionQuestion
+from sireference.core.model import AskRelease, Effect, PreemptionQuestion, ReleasedAsk
 from sireference.core.preemption import cycle
 from sireference.core.state.queue import Queue
+from sireference.core.states import NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
@@ -146,6 +153,64 @@ def _is_unchecked(patch: Patch, caller: Callable[..., Any]) -> None:
 def _(patch: Patch) -> None:
     _is_unchecked(patch, replacement.begin)
     _is_unchecked(patch, replacement.go_on)
+
+
+def _goes_where_it_was_approved(patch: Patch, is_meant: Callable[[Any], bool]) -> None:
+    """Carry out an approved placement on a node that is not possible any more."""
+
+    def is_possible(original: Callable[..., bool], partition: Any, placement: Any) -> bool:
+        if original(partition, placement):
+            return True
+        if not partition.is_asking and is_meant(placement):
+            patch.fires()
+            return True
+        return False
+
+    patch.instead_of(predicates.is_possible, is_possible)
+
+
+@mutant(
+    "approved-goes-to-a-drained-node",
+    "An ask the RM approved goes to its node although that was drained meanwhile.",
+    breaks=("SI-NODE-026",),
+)
+def _(patch: Patch) -> None:
+    _goes_where_it_was_approved(patch, lambda p: p.node.state is NodeState.DRAINING)
+
+
+@mutant(
+    "approved-goes-to-a-decommissioned-node",
+    "An ask the RM approved goes to its node although that was decommissioned meanwhile.",
+    breaks=("SI-NODE-033",),
+)
+def _(patch: Patch) -> None:
+    there = (NodeState.SCHEDULABLE, NodeState.DRAINING)
+    _goes_where_it_was_approved(patch, lambda p: p.node.state not in there)
+
+
+@mutant(
+    "approved-goes-to-a-shrunk-node",
+    "An ask the RM approved goes to its node although that shrank meanwhile.",
+    breaks=("SI-NODE-018",),
+)
+def _(patch: Patch) -> None:
+    _goes_where_it_was_approved(patch, lambda p: not p.node.can_take(p.pending.ask.resource))
+
+
+@mutant(
+    "approved-after-its-withdrawal",
+    "An ask that is withdrawn while the RM is asked about it is allocated all the same.",
+    breaks=("SI-REL-015",),
+)
+@instead_of(withdrawal.withdraw)
+def _(patch: Patch, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+    if not partition.is_asking or partition.proposals[0].pending is not pending:
+        return original(partition, pending, now)
+    patch.fires()
+    application_id = pending.application.application_id
+    kind = TerminationType.STOPPED_BY_RM
+    ended = AskRelease(partition.name, application_id, pending.ask.key, kind, "withdrawn")
+    return [ReleasedAsk(partition.rm_id, ended)]
 
 
 @mutant(

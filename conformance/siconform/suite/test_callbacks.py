@@ -1,5 +1,7 @@
 """Callbacks: what a scheduler asks an RM that takes them, and the effect (SI-CB)."""
 
+from collections.abc import Callable
+
 from siconform.catalogue.features import Feature
 from siconform.marks import registering_again_is_a_race, requirement
 from siconform.protocol.callbacks import (
@@ -10,8 +12,9 @@ from siconform.protocol.callbacks import (
     SchedulingReported,
 )
 from siconform.protocol.facets import Facet
+from siconform.protocol.handles import Ask
 from siconform.protocol.matchers import AnotherThan, OneOf
-from siconform.protocol.notifications import Allocated, Released
+from siconform.protocol.notifications import Allocated, Released, UpdateKind
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gangs import QUOTA_QUEUE, TASK_GROUP
@@ -95,6 +98,68 @@ def test_a_preempting_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -
     rm.asks(taken.entitled, key=key, memory=1, priority=CLAIM, policy=MAY_PREEMPT)
 
     rm.stays_quiet(Allocated(key), window=rm.deadlines.place)
+
+
+def drained(rm: ResourceManager, _ask: Ask, node: str) -> None:
+    rm.drains(node)
+    rm.barriers(UpdateKind.NODES)
+
+
+def decommissioned(rm: ResourceManager, _ask: Ask, node: str) -> None:
+    rm.decommissions(node)
+    rm.barriers(UpdateKind.NODES)
+
+
+def shrunk(rm: ResourceManager, _ask: Ask, node: str) -> None:
+    rm.updates_node(node, memory=1)
+    rm.barriers(UpdateKind.NODES)
+
+
+def withdrawn(rm: ResourceManager, ask: Ask, _node: str) -> None:
+    rm.withdraws(ask)
+    rm.barriers(UpdateKind.ALLOCATIONS)
+
+
+def is_not_allocated_once(
+    happened: Callable[[ResourceManager, Ask, str], None], rm: ResourceManager
+) -> None:
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    with rm.control("an ask that the RM is asked about is allocated"):
+        rm.has_released(rm.has_allocation(app, memory=10))
+    with rm.holds_answers_back():
+        ask = rm.asks(app, memory=10)
+        rm.is_asked_about(ask)
+        happened(rm, ask, node)
+
+    rm.expect_none(Allocated(ask))
+
+
+@requirement("SI-NODE-026")
+def test_an_ask_is_not_allocated_on_a_node_drained_while_the_rm_is_asked(
+    rm: ResourceManager,
+) -> None:
+    is_not_allocated_once(drained, rm)
+
+
+@requirement("SI-NODE-033")
+def test_an_ask_is_not_allocated_on_a_node_decommissioned_while_the_rm_is_asked(
+    rm: ResourceManager,
+) -> None:
+    is_not_allocated_once(decommissioned, rm)
+
+
+@requirement("SI-NODE-018")
+def test_an_ask_is_not_allocated_on_a_node_that_shrank_while_the_rm_is_asked(
+    rm: ResourceManager,
+) -> None:
+    is_not_allocated_once(shrunk, rm)
+
+
+@requirement("SI-REL-015")
+def test_an_ask_withdrawn_while_the_rm_is_asked_is_not_allocated(rm: ResourceManager) -> None:
+    is_not_allocated_once(withdrawn, rm)
 
 
 @requirement("SI-CB-003")

@@ -1,6 +1,8 @@
 """Steps with callbacks: the RM offers to take them and answers them."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -24,6 +26,7 @@ from siconform.rm.steps.preemption import PreemptionSteps
 from siconform.transport.callback_stream import CallbackStream
 
 _WELCOME: Final = Answered(fits=True, index=0, reason="")
+_HELD_BACK: Final = 60.0  # seconds an answer is held back at most
 _UNWANTED: Final = Answered(fits=False, index=0, reason="the test does not want it there")
 
 
@@ -35,6 +38,8 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         self._streams: tuple[CallbackStream, ...] = ()
         self._refused: frozenset[tuple[str, str]] = frozenset()
         self._refuses_evictions = False
+        self._may_answer = threading.Event()
+        self._may_answer.set()
 
     def takes_callbacks(self, *facets: Facet) -> int:
         """Given: an offer to take only these callbacks; its number. NotOffered without them."""
@@ -72,6 +77,25 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
     def welcomes_evictions(self) -> None:
         """From now on an ask fits once the first attempt's victims are gone."""
         self._refuses_evictions = False
+
+    @contextmanager
+    def holds_answers_back(self) -> Iterator[None]:
+        """Given: the RM answers no question in this block, and the scheduler goes on meanwhile.
+
+        NotOffered if it does not, shown by what could not be done in the block.
+        """
+        self._may_answer.clear()
+        try:
+            yield
+        except PreconditionFailed as lost:
+            raise NotOffered(f"the target waits for an answer first: {lost.message}") from lost
+        finally:
+            self._may_answer.set()
+
+    def is_asked_about(self, key: str) -> None:
+        """Given: the scheduler asks whether this ask can run on a node; NotOffered otherwise."""
+        if not self.collects(PlacementCheck(key), most=1):
+            raise NotOffered("the target does not offer placement checks here")
 
     def every_check_names(self, keys: Sequence[str], nodes: Sequence[str]) -> None:
         """Check that every placement check so far named one of these asks and nodes."""
@@ -156,6 +180,7 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
             raise ConformanceFailure(strange.problem, expected="calls of the kinds offered")
 
     def _answers(self, received: Fact) -> Answered:
+        self._may_answer.wait(_HELD_BACK)
         match received:
             case PlacementCheck(key=key, node=node) if (key, node) in self._refused:
                 return _UNWANTED
