@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, Unpack
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.outcomes import NotOffered, PreconditionFailed
+from siconform.outcomes import NotForThisTarget, NotOffered, PreconditionFailed
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import (
     Allocated,
@@ -166,13 +166,19 @@ class WaitingAskSteps(BasicSteps):
         return self.now() + self.latency.slowest - at >= shortest
 
     def _is_taken_again(self, application: str) -> bool:
-        """Submit the same application again; return whether it is accepted."""
+        """Submit the same application again; return whether it is accepted.
+
+        NotForThisTarget if it is a gang: real asks of a new one may wait for its placeholders.
+        """
         _, sent = self._submissions(application)[-1]
         self.send(sent)
         verdict = self.expect_one_of(
             ApplicationAccepted(application), ApplicationRejected(application)
         )
-        return isinstance(verdict, ApplicationAccepted)
+        is_accepted = isinstance(verdict, ApplicationAccepted)
+        if is_accepted and sent.placeholder_ask:
+            raise NotForThisTarget("a gang completed before its rejected ask was sent again")
+        return is_accepted
 
     def _submissions(self, application: str) -> list[tuple[float, ApplicationRequest]]:
         """Return the submissions of this application, with their moments."""
