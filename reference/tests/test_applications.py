@@ -242,14 +242,6 @@ def test_full_lifecycle_is_reported(busy: RM) -> None:
     assert times == sorted(times)
 
 
-def test_application_with_one_allocation_runs_after_a_while(busy: RM) -> None:
-    busy.asks("k1", memory=1)
-
-    assert states(busy.waits(299)) == []
-    assert states(busy.waits(1)) == ["Running"]
-    assert busy.scheduler.next_deadline() is None
-
-
 # requirement: SI-APP-027
 def test_pending_ask_or_allocation_prevents_waiting(busy: RM) -> None:
     busy.submits("a2")
@@ -279,19 +271,6 @@ def test_waiting_application_runs_again_with_a_new_ask(busy: RM) -> None:
     assert states(effects) == ["Running"]
     assert keys(effects) == ["k2"]
     assert states(busy.waits(100)) == []
-
-
-# requirement: SI-APP-030
-def test_completed_application_frees_its_slot() -> None:
-    rm = RM(queues=ONE_AT_A_TIME)
-    rm.creates("n1", memory=10)
-    rm.submits("a1", "root.q")
-    rm.submits("a2", "root.q")
-    rm.asks("k1", memory=1)
-    assert keys(rm.asks("k2", "a2", memory=1)) == []
-    assert keys(rm.asks("k3", memory=1)) == ["k3"]
-
-    assert keys(rm.releases()) == ["k2"]
 
 
 # requirement: SI-APP-031

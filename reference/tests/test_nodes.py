@@ -94,7 +94,7 @@ def test_node_of_an_unknown_partition_is_rejected(rm: RM) -> None:
     assert rm.creates("n1") == [AcceptedNode("rm", "n1")]
 
 
-# requirement: SI-NODE-010
+# requirement: SI-NODE-010, SI-ASK-011
 def test_new_node_serves_pending_asks_at_once(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=4)

@@ -3,8 +3,6 @@
 Only where the key is the identity.
 """
 
-from typing import Any
-
 import pytest
 from sireference.core.model import (
     Answered,
@@ -451,9 +449,3 @@ def test_allocation_that_ended_with_its_node_can_be_reported_again(rm: Keyed) ->
     assert refused_entries(rm.runs("x1", memory=6)) == []
     assert rm.wants("k1", "a2", memory=10)[1:] == []
     assert keys(rm.ends("x1")) == ["k1"]
-
-
-def test_with_minted_identities_live_allocations_do_not_restrict_keys(busy: Any) -> None:
-    first = busy.asks("k1", memory=1)
-
-    assert keys(first) == keys(busy.asks("k1", memory=2)) == ["k1"]
