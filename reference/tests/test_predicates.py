@@ -421,14 +421,3 @@ def test_recovered_allocation_is_not_asked_about(rm: Asked) -> None:
     running = AllocationRecord("x", Ask("x", "a1", resource=Resource({"memory": 3})), "n1")
 
     assert questions(rm.reports(running)) == []
-
-
-def test_everything_can_be_released(rm: Asked) -> None:
-    (question,) = questions(rm.asks("k1", memory=3))
-    rm.removes("a1")
-    rm.answers(question.number)
-
-    snapshot = rm.scheduler.snapshot("rm")
-
-    assert snapshot.applications == ()
-    assert [node.allocated for node in snapshot.nodes] == [{}, {}]

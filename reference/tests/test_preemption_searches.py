@@ -128,9 +128,10 @@ def test_unsuccessful_search_is_not_repeated_after_every_change(
     rm.waits(1)
     assert looks == ["claim", "claim"]
 
-    rm.waits(100)
+    rm.waits(400)  # the application of the others runs by now
     rm.submits("another", "root.outside")
     assert looks == ["claim", "claim"]
+    assert rm.scheduler.next_deadline() is None
 
 
 def test_similar_asks_are_searched_at_once(rm: Preempting, looks: list[str]) -> None:

@@ -191,16 +191,6 @@ def test_ask_is_served_at_once_when_only_promises_fill_its_queue() -> None:
     assert keys(rm.confirms(second)) == ["promised"]
 
 
-def test_next_ask_waits_for_capacity_that_is_being_freed(rm: Preempting) -> None:
-    made = rm.takes("v", most=10)
-    rm.claims("k1")
-    rm.withdraws("k1", "a1")
-
-    assert preempted(rm.claims("k2")) == []
-
-    assert keys(rm.confirms(made[-1])) == ["k2"]
-
-
 def test_replaced_ask_keeps_its_victims(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
@@ -390,14 +380,6 @@ def test_unsuccessful_search_is_repeated_after_changes(rm: Preempting) -> None:
     effects = rm.updates("n2", memory=2) + rm.waits(1)
 
     assert preempted(effects) == [victim]
-
-
-def test_unsuccessful_search_costs_nothing_without_changes(rm: Preempting) -> None:
-    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
-    rm.claims()
-    rm.waits(400)  # the application of the others runs by now
-
-    assert rm.scheduler.next_deadline() is None
 
 
 def test_promise_holds_against_another_on_a_node_that_shrinks(rm: Preempting) -> None:
