@@ -9,9 +9,7 @@ from sireference.shell.streams import OpenStream, StreamTable
 from tests.wire import (
     TIMEOUT,
     Wire,
-    accepted_application,
-    accepted_node,
-    all_streams,
+    busy_streams,
     over_the_wire,
 )
 
@@ -42,9 +40,7 @@ async def counted(registry: CollectorRegistry, method: str, times: int) -> float
 async def test_every_answered_message_counts_once_under_its_method(wire: Wire) -> None:
     registry = measured(wire)
     await wire.registers()
-    nodes, applications, allocations = await all_streams(wire)
-    await accepted_node(wire, nodes)
-    await accepted_application(wire, applications)
+    *_, allocations = await busy_streams(wire)
     await allocations.asks(wire.ask(memory=1))
     await allocations.receives()
 

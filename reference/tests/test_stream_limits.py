@@ -13,7 +13,7 @@ from sireference.core.model import Settings
 from sireference.shell import options
 from sireference.shell.options import Limits
 from siwire.ext import extension_pb2 as ext
-from tests.wire import TIMEOUT, Stream, Wire, served
+from tests.wire import TIMEOUT, Wire, accepted_node, served
 
 TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -35,11 +35,6 @@ answers = rpc.callable_for(channel, method)(requests())
 print("open", flush=True)
 next(answers)
 """
-
-
-async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
-    await nodes.send(nodes=[wire.node(node_id)])
-    assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
 async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -> None:

@@ -24,7 +24,7 @@ from sireference.shell.unexpected import in_event_loop
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
 from tests.fields import refused_keys, withdrawal
-from tests.wire import TIMEOUT, Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, accepted_application, accepted_node, served
 
 INTERNAL = grpc.StatusCode.INTERNAL
 INSIDE = "a detail of the inside"
@@ -145,8 +145,7 @@ def test_deadline_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Re
         await wire.registers("mine")
         applications = await wire.opens("UpdateApplication", "mine")
         allocations = await wire.opens("UpdateAllocation", "mine")
-        await applications.send(new=[wire.application()])
-        await applications.receives()
+        await accepted_application(wire, applications)
         once = fails_once(Scheduler.handle_timeout)
         monkeypatch.setattr(Scheduler, "handle_timeout", once)
         await allocations.asks(wire.ask("k1", memory=1))
@@ -167,8 +166,7 @@ def test_connection_loss_fails_internally(
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
-        await nodes.send(nodes=[wire.node(memory=1)])
-        await nodes.receives()
+        await accepted_node(wire, nodes)
         monkeypatch.setattr(Scheduler, "handle", fails)
         nodes.call.cancel()
         await becomes(received, 1)

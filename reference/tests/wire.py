@@ -219,6 +219,14 @@ async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, St
     return nodes, applications, allocations
 
 
+async def busy_streams(wire: Wire, **amounts: int) -> tuple[Stream, Stream, Stream]:
+    """Open all streams, and add node n1 with these amounts (memory 10) and application a1."""
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes, **amounts)
+    await accepted_application(wire, applications)
+    return nodes, applications, allocations
+
+
 async def accepted_node(wire: Wire, nodes: Stream, node_id: str = "n1", **amounts: int) -> None:
     await nodes.send(nodes=[wire.node(node_id, **amounts or {"memory": 10})])
     assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
