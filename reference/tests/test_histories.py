@@ -1,6 +1,7 @@
 """Random histories: accounting balances, nothing leaks, and runs are deterministic."""
 
 from collections.abc import Callable
+from typing import Final
 
 from hypothesis import given, settings
 from hypothesis_profiles import examples
@@ -197,43 +198,32 @@ def preemptions_make_sense(partition: Partition) -> None:
     assert not preemptors.fresh or is_looked_after
 
 
-def watched(check: Callable[[Partition], None], history: list[object]) -> Player:
+CHECKS: Final[tuple[Callable[[Partition], None], ...]] = (
+    accounting_balances,
+    applications_make_sense,
+    gangs_make_sense,
+    preemptions_make_sense,
+    nothing_fits,
+)
+
+
+def played(history: list[object], *checks: Callable[[Partition], None]) -> Player:
+    """Play a history; check every partition after each move."""
     player = Player()
     for move in history:
         player.play(move)
         for partition in player.partitions:
-            check(partition)
+            for check in checks:
+                check(partition)
     return player
 
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_accounting_balances(history: list[object]) -> None:
-    watched(accounting_balances, history)
-
-
-@given(histories)
-@settings(max_examples=examples(60))
-def test_applications_are_consistent(history: list[object]) -> None:
-    watched(applications_make_sense, history)
-
-
-@given(histories)
-@settings(max_examples=examples(60))
-def test_gangs_are_consistent(history: list[object]) -> None:
-    watched(gangs_make_sense, history)
-
-
-@given(histories)
-@settings(max_examples=examples(60))
-def test_preemptions_are_consistent(history: list[object]) -> None:
-    watched(preemptions_make_sense, history)
-
-
-@given(histories)
-@settings(max_examples=examples(60))
-def test_every_possible_allocation_is_made(history: list[object]) -> None:
-    watched(nothing_fits, history)
+def test_accounting_applications_gangs_and_preemptions_are_consistent_and_nothing_else_fits(
+    history: list[object],
+) -> None:
+    played(history, *CHECKS)
 
 
 def assert_within_limits(player: Player, allocation: AllocationRecord) -> None:
@@ -271,7 +261,7 @@ def test_new_allocations_stay_within_all_limits(history: list[object]) -> None:
 @given(histories)
 @settings(max_examples=examples(60))
 def test_same_history_has_the_same_effects(history: list[object]) -> None:
-    once, again = (watched(lambda _: None, history) for _ in range(2))
+    once, again = (played(history) for _ in range(2))
 
     assert once.effects == again.effects
 
@@ -279,7 +269,7 @@ def test_same_history_has_the_same_effects(history: list[object]) -> None:
 @given(histories)
 @settings(max_examples=examples(60))
 def test_nothing_is_left_when_everything_is_removed(history: list[object]) -> None:
-    player = watched(lambda _: None, history)
+    player = played(history)
     for partition in player.partitions:
         for application_id in list(partition.applications):
             player.play(RemoveApplication(application_id, partition.name))
@@ -317,7 +307,7 @@ def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
     history: list[object],
 ) -> None:
     """Nothing is removed: the RM's releases and confirmations suffice."""
-    player = watched(lambda _: None, history)
+    player = played(history)
 
     for _ in range(10):  # pending asks may be allocated in place of what was released
         for partition in player.partitions:
