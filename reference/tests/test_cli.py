@@ -138,13 +138,6 @@ def test_invalid_value_is_a_usage_error_in_one_line(option: str, seconds: str) -
     assert f"Invalid value for '{option}': {message}" in result.output
 
 
-def test_invalid_seconds_are_a_usage_error() -> None:
-    result = CliRunner().invoke(main, ["serve", "--completing-timeout", "soon"])
-
-    assert result.exit_code == 4
-    assert "Invalid value for '--completing-timeout': 'soon' is not a number" in result.output
-
-
 def test_number_of_remembered_finished_applications_is_an_option() -> None:
     chosen = serve.make_context("serve", ["--max-finished", "7"])
 

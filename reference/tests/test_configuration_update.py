@@ -98,14 +98,6 @@ def test_extra_config_is_replaced() -> None:
     assert rm.scheduler.snapshot("rm").extra_config == {"key": "two"}
 
 
-def test_rm_that_is_not_running_cannot_be_configured() -> None:
-    scheduler = Scheduler()
-    rm = RM(scheduler=scheduler)
-    rm.rm_id = "stranger"
-
-    assert not is_taken(rm.reconfigures(""))
-
-
 # Raised and lowered limits
 
 
@@ -147,13 +139,6 @@ def test_lowered_limit_releases_nothing() -> None:
     assert keys(rm.asks("k2", memory=1)) == []
     assert [keys(rm.releases(identity)) for identity in made[:2]] == [[], []]
     assert keys(rm.releases(made[2])) == ["k2"]
-
-
-def test_removed_maximum_no_longer_limits() -> None:
-    rm = running("{name: q1, resources: {max: {memory: 1}}}", a1="q1")
-    rm.asks("k1", memory=50)
-
-    assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k1"]
 
 
 def test_raised_application_limit_lets_more_run() -> None:

@@ -1,7 +1,5 @@
 """Foreign allocations: node usage by other schedulers, as the RM reports it."""
 
-from dataclasses import replace
-
 import pytest
 from sireference.core.model import (
     Callback,
@@ -46,12 +44,6 @@ def test_foreign_allocation_takes_capacity_and_is_not_announced(rm: Keyed) -> No
     assert keys(rm.wants("k1", memory=5)) == []
     assert keys(rm.wants("k2", memory=4)) == ["k2"]
     accounting_balances(rm.partition)
-
-
-def test_foreign_allocation_needs_a_known_partition(rm: Keyed) -> None:
-    (rejected,) = of(rm.lists(replace(foreign("f1"), partition="gone")), RejectedAllocation)
-
-    assert rejected.reason == "there is no partition 'gone'"
 
 
 # requirement: SI-FOR-002
@@ -220,14 +212,6 @@ def test_it_counts_on_the_node_reported_last(rm: Keyed) -> None:
     rm.decommissions("n1")
     assert rm.node("n2").foreign == Resource({"memory": 5})
     accounting_balances(rm.partition)
-
-
-def test_freed_capacity_serves_waiting_asks(rm: Keyed) -> None:
-    rm.sees("f1", memory=6)
-    rm.wants("k1", memory=10)
-    rm.creates("n2", memory=1)
-
-    assert placed(rm.sees("f1", "n2", memory=6)) == [("k1", "n1")]
 
 
 def test_key_is_unique_across_kinds(rm: Keyed) -> None:

@@ -19,7 +19,6 @@ from sireference.core.state.application import Application, AskGroup, PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.resource_manager import ResourceManager
-from sireference.core.state.timers import Timers
 from sireference.core.state.wait_queue import Bucket
 from tests.driving import RM, identities, states
 
@@ -345,11 +344,3 @@ def test_number_of_remembered_finished_applications_is_bounded() -> None:
     assert known is not None
     assert list(known.partitions["default"].finished) == ["f2", "f3", "f4"]
     assert received == [["Completed"]] * 3 + [["Completed", "Expired"]] * 2
-
-
-def test_cancelled_timers_are_few() -> None:
-    timers = Timers()
-    for number in range(100_000):
-        timers.set(1e9 + number, lambda _: []).cancel()
-
-    assert len(timers._heap) < 5_000

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 
 import pytest
 from sireference.shell import http_server
-from sireference.shell.addresses import CannotListenError
 from sireference.shell.http_page import HttpPage
 from tests.wire import TIMEOUT, served
 
@@ -28,13 +27,6 @@ def with_page(visit: Callable[[str, int], None]) -> None:
                 await asyncio.to_thread(page.stop)
 
     asyncio.run(play())
-
-
-def test_address_in_use_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        taken = f"127.0.0.1:{listener.getsockname()[1]}"
-        with pytest.raises(CannotListenError, match=f"cannot listen on {taken}: .*in use"):
-            http_server.listening(taken, lambda *_: [])
 
 
 def connected(host: str, port: int) -> socket.socket:

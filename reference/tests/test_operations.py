@@ -290,16 +290,6 @@ def test_metrics_and_state_are_served_over_http() -> None:
     assert b"/state" in index
 
 
-def test_http_address_in_use_gives_one_line() -> None:
-    with serving() as server:
-        result = CliRunner().invoke(
-            main, ["serve", "--listen", "127.0.0.1:0", "--http", server.address]
-        )
-
-    assert result.exit_code == 4
-    assert f"cannot listen on {server.address}" in result.output
-
-
 def test_http_address_cannot_be_a_path() -> None:
     result = CliRunner().invoke(main, ["serve", "--http", "unix:/tmp/x"])
 

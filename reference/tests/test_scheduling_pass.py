@@ -8,7 +8,6 @@ from sireference.core.state.application import Application, AskGroup
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import SortedNodes
 from sireference.core.state.partition import Partition
-from sireference.core.state.service_order import next_ask_group
 from tests.driving import RM, identities, keys, placed
 
 
@@ -184,13 +183,6 @@ def test_freed_capacity_wakes_exactly_the_asks_it_fits(
     assert keys(rm.removes("a1")) == ["of-a4"]
 
     assert len(woken) < 10
-
-
-def test_no_line_is_awake_after_a_pass(rm: RM) -> None:
-    rm.submits("a1")
-    rm.asks("k1", memory=1)
-
-    assert next_ask_group(rm.scheduler.rms.all()[0].partitions["default"].root) is None
 
 
 def test_pass_takes_the_steps_documented(monkeypatch: pytest.MonkeyPatch) -> None:

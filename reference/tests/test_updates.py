@@ -112,16 +112,6 @@ def test_update_needs_no_capacity(queue: str) -> None:
     makes_sense(rm.partition)
 
 
-def test_shrinking_allocation_unblocks_asks_of_its_queue() -> None:
-    rm = Keyed(queues=LIMITED)
-    rm.creates("n1", memory=100)
-    rm.submits("a1", "root.small")
-    rm.wants("k1", memory=9)
-    assert rm.wants("k2", memory=5) == []
-
-    assert keys(rm.wants("k1", memory=5)) == ["k2"]
-
-
 def test_update_to_the_same_amount_changes_nothing(rm: Keyed) -> None:
     rm.wants("k1", memory=2)
     rm.offers(*Callback)
