@@ -130,22 +130,15 @@ class Gangs(RM):
 
     def state(self, application_id: str = "g1") -> str:
         """Return the state of the application, finished or not."""
-        partition = self.scheduler.rms.all()[0].partitions["default"]
-        application = partition.applications.get(application_id)
-        over = partition.finished.get(application_id)
-        where = application or over
+        applications, finished = self.partition.applications, self.partition.finished
+        where = applications.get(application_id) or finished.get(application_id)
         return where.state.value if where else "gone"
 
     def is_empty(self) -> bool:
         """Return whether every node and queue is empty."""
-        partition = self.scheduler.rms.all()[0].partitions["default"]
-        return all(
-            used.is_zero()
-            for used in (
-                *(node.allocated for node in partition.nodes.values()),
-                *(queue.used for queue in partition.root.all()),
-            )
-        )
+        nodes, queues = self.partition.nodes.values(), self.partition.root.all()
+        used = (*(node.allocated for node in nodes), *(queue.used for queue in queues))
+        return all(amount.is_zero() for amount in used)
 
 
 def existing(

@@ -11,7 +11,6 @@ from siwire import REVISIONS, Capability, Revision
 from siwire.ext import extension_pb2 as ext
 from tests.wire import (
     QUIET,
-    TIMEOUT,
     Callbacks,
     Stream,
     Wire,
@@ -19,6 +18,7 @@ from tests.wire import (
     against,
     busy_streams,
     served,
+    until,
 )
 
 CHECK, EVENTS = ext.PLACEMENT_CHECK, ext.EVENT_BATCH
@@ -349,9 +349,7 @@ def test_cache_is_synchronised_and_a_refusal_is_logged(caplog: pytest.LogCapture
                 (assumed,) = cache.assumedAllocations
                 assert (assumed.allocationKey, assumed.nodeID) == (key, "n1")
                 await callbacks.answers(call, ok=key == "k1", text="full")
-            async with asyncio.timeout(TIMEOUT):
-                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # no event
-                    await asyncio.sleep(0.005)
+            await until(lambda: "not synchronised" in caplog.text)
 
     asyncio.run(play())
 

@@ -295,7 +295,7 @@ def test_ask_for_several_is_removed_from_the_replacement_queue_as_a_whole(rm: Ga
     rm.asks_member("r", memory=3, most=2)
     assert rm.confirms(p0) == []
 
-    (application,) = rm.scheduler.rms.all()[0].partitions["default"].applications.values()
+    (application,) = rm.partition.applications.values()
     assert [line.key.replaces for line in application.ask_groups.values()] == [""]
     assert keys(rm.creates("n", memory=6)) == ["r", "r"]
 

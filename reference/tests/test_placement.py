@@ -34,8 +34,7 @@ def queue_of(rm: RM, application_id: str, queue: str = "", **more: object) -> st
         assert rejected[0].reason
         return ""
     assert of(effects, AcceptedApplication)
-    partition = rm.scheduler.rms.all()[0].partitions["default"]
-    return partition.applications[application_id].leaf.name
+    return rm.partition.applications[application_id].leaf.name
 
 
 # requirement: SI-APP-005

@@ -226,8 +226,7 @@ def test_withdrawn_ask_is_not_retried(rm: Asked) -> None:
     rm.removes("a1")
 
     assert rm.scheduler.next_deadline() is None
-    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
-    assert not partition.node_index._exclusions
+    assert not rm.partition.node_index._exclusions
 
 
 def test_refusal_is_recorded_as_an_event() -> None:

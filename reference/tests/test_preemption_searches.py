@@ -50,10 +50,10 @@ def test_unsuccessful_search_continues_where_it_stopped(
     victim = the_last_of(rm, 25)
 
     assert preempted(rm.claims()) == []
-    assert len(rm.partition().preemptors.paused) == 1
+    assert len(rm.partition.preemptors.paused) == 1
 
     assert preempted(rm.waits(1)) == [victim]
-    assert not rm.partition().preemptors.paused
+    assert not rm.partition.preemptors.paused
 
 
 def test_search_continues_without_a_node_that_drains_by_then(

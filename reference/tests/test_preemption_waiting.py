@@ -146,7 +146,7 @@ def test_withdrawal_of_the_ask_frees_the_victims_capacity_for_all(rm: Preempting
     assert keys(rm.withdraws("claim", "a1")) == []
 
     assert keys(rm.confirms(made[-1])) == ["k"]
-    assert list(rm.partition().preemptions.open) == []
+    assert list(rm.partition.preemptions.open) == []
 
 
 def test_ask_placed_elsewhere_ends_its_promise(rm: Preempting) -> None:
@@ -171,7 +171,7 @@ def test_ask_is_placed_elsewhere_when_its_queue_has_capacity() -> None:
     effects = rm.releases(other, "t1") + rm.waits(1)
 
     assert placed(effects) == [("claim", "n2")]
-    assert list(rm.partition().preemptions.open) == []
+    assert list(rm.partition.preemptions.open) == []
 
 
 def test_ask_is_served_at_once_when_only_promises_fill_its_queue() -> None:
@@ -238,7 +238,7 @@ def test_other_victims_are_found_when_the_node_is_removed() -> None:
     rm.creates("n2", memory=5)
     rm.takes("v", most=10)
     (first,) = preempted(rm.claims())
-    (reserved,) = rm.partition().preemptions.open
+    (reserved,) = rm.partition.preemptions.open
     remaining = {"n1": "n2", "n2": "n1"}[reserved.node.node_id]
 
     (second,) = preempted(rm.decommissions(reserved.node.node_id))

@@ -84,8 +84,7 @@ def test_identity_reported_by_the_rm_is_not_reused(busy: RM) -> None:
 
     busy.asks("k1", memory=1)
 
-    partition = busy.scheduler.rms.all()[0].partitions["default"]
-    assert sorted(partition.allocations.all) == ["1", "2"]
+    assert sorted(busy.partition.allocations.all) == ["1", "2"]
 
 
 def with_node(
@@ -125,9 +124,8 @@ def test_one_invalid_allocation_rejects_the_node_and_leaves_nothing(
 
     assert isinstance(verdict, RejectedNode)
     assert verdict.reason
-    partition = busy.scheduler.rms.all()[0].partitions["default"]
-    assert partition.allocations.all == {}
-    assert set(partition.nodes) == {"n1"}
+    assert busy.partition.allocations.all == {}
+    assert set(busy.partition.nodes) == {"n1"}
 
 
 # requirement: SI-REC-002

@@ -13,7 +13,7 @@ from sireference.core.model import Settings
 from sireference.shell import options
 from sireference.shell.options import Limits
 from siwire.ext import extension_pb2 as ext
-from tests.wire import TIMEOUT, Wire, accepted_node, served
+from tests.wire import TIMEOUT, Wire, accepted_node, served, until
 
 TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -139,9 +139,7 @@ async def test_lost_rm_takes_no_stream() -> None:
                 await stream.ends()
         table, places = wire.server._streams, wire.server._places
         assert (table.open_streams, table._held, table.broken) == ({}, {}, {})
-        async with asyncio.timeout(TIMEOUT):
-            while places._taken_by or places._taken:  # noqa: ASYNC110  # no event
-                await asyncio.sleep(0.005)
+        await until(lambda: not (places._taken_by or places._taken))
 
 
 @pytest.mark.slow("waits for a real timer")

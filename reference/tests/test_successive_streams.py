@@ -18,6 +18,7 @@ from tests.wire import (
     busy_streams,
     over_the_wire,
     served,
+    until,
 )
 
 REFUSED = grpc.StatusCode.FAILED_PRECONDITION
@@ -140,9 +141,7 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
     for begin in range(0, len(keys), 100):
         await allocations.asks(*[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
     received = wire.server.engine.counters.reported
-    async with asyncio.timeout(TIMEOUT):
-        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # no event
-            await asyncio.sleep(0.005)
+    await until(lambda: received["NewAllocation"] >= len(keys))
     return allocations, keys
 
 

@@ -24,7 +24,7 @@ from sireference.shell.unexpected import in_event_loop
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
 from tests.fields import refused_keys, withdrawal
-from tests.wire import TIMEOUT, Stream, Wire, accepted_application, accepted_node, served
+from tests.wire import TIMEOUT, Stream, Wire, accepted_application, accepted_node, served, until
 
 INTERNAL = grpc.StatusCode.INTERNAL
 INSIDE = "a detail of the inside"
@@ -76,12 +76,6 @@ def only(received: Received) -> logging.LogRecord:
 def about(record: logging.LogRecord) -> dict[str, Any]:
     sent: dict[str, Any] = vars(record)["fields"]
     return sent
-
-
-async def becomes(received: Received, count: int) -> None:
-    async with asyncio.timeout(TIMEOUT):
-        while len(received()) < count:  # noqa: ASYNC110  # no event
-            await asyncio.sleep(0.005)
 
 
 def get(url: str) -> bytes:
@@ -150,7 +144,7 @@ def test_deadline_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Re
         monkeypatch.setattr(Scheduler, "handle_timeout", once)
         await allocations.asks(wire.ask("k1", memory=1))
         await allocations.send(releases=withdrawal(wire.revision, "a1", "k1"))
-        await becomes(received, 1)
+        await until(lambda: bool(received()))
         await allocations.asks(wire.ask("k2", "unknown", memory=1))
         while not refused_keys(await allocations.receives()):
             pass
@@ -169,7 +163,7 @@ def test_connection_loss_fails_internally(
         await accepted_node(wire, nodes)
         monkeypatch.setattr(Scheduler, "handle", fails)
         nodes.call.cancel()
-        await becomes(received, 1)
+        await until(lambda: bool(received()))
 
     play(scenario)
 

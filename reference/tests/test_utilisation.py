@@ -33,7 +33,7 @@ def rm() -> RM:
 
 # requirement: SI-UTIL-001
 def test_reports_of_nodes_and_allocations_are_accepted(rm: RM) -> None:
-    (identity,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
+    (identity,) = rm.partition.allocations.all
 
     assert reports(rm, ("n1", 4), (identity, 9), ("zzz", 5), ("", -1)) == []
 

@@ -23,6 +23,13 @@ TIMEOUT = patient()  # seconds
 QUIET = 0.05  # the server runs in the same loop and is otherwise idle
 
 
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for something that has no event."""
+    async with asyncio.timeout(TIMEOUT):
+        while not is_so():  # noqa: ASYNC110  # no event
+            await asyncio.sleep(0.005)
+
+
 class Stream:
     """One update stream."""
 
@@ -118,9 +125,7 @@ class Wire:
         stream = await self.opens_callbacks()
         await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id=rm_id, kinds=kinds)))
         taken = set(kinds) & set(self.server.engine.callbacks.kinds)
-        async with asyncio.timeout(TIMEOUT):
-            while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # no event
-                await asyncio.sleep(0.005)
+        await until(lambda: len(self.taken_by(rm_id)) == len(taken))
         return stream
 
     async def opens_callbacks(self) -> Callbacks:
@@ -134,9 +139,7 @@ class Wire:
 
     async def has_streams(self, count: int, rm_id: str = "rm") -> None:
         """Wait until the server has that many open streams of the RM."""
-        async with asyncio.timeout(TIMEOUT):
-            while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # no event
-                await asyncio.sleep(0.005)
+        await until(lambda: len(self.server._streams.of(rm_id)) == count)
 
     async def calls(self, name: str, **fields: Any) -> Any:
         """Make one extension call with one answer."""
@@ -222,7 +225,7 @@ async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, St
 async def busy_streams(wire: Wire, **amounts: int) -> tuple[Stream, Stream, Stream]:
     """Open all streams, and add node n1 with these amounts (memory 10) and application a1."""
     nodes, applications, allocations = await all_streams(wire)
-    await accepted_node(wire, nodes, **amounts)
+    await accepted_node(wire, nodes, "n1", **amounts)
     await accepted_application(wire, applications)
     return nodes, applications, allocations
 
