@@ -7,29 +7,22 @@ from typing import Any
 from sireference.core.model import AllocationRecord, Ask, Effect, Rules, Settings
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
+from tests.configuring import tree
 from tests.driving import RM, TIMEOUT, identities
 
 REPLACED = TerminationType.PLACEHOLDER_REPLACED
 PREEMPTED = TerminationType.PREEMPTED_BY_SCHEDULER
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - name: default
-          - name: other
-          - {name: quota, resources: {max: {memory: 10}}}
-          - name: parent
-            resources: {max: {memory: 10}}
-            queues: [{name: left}, {name: right}]
-          - {name: one, maxapplications: 1}
-          - {name: fifo, properties: {application.sort.policy: fifo}}
-          - {name: fair, properties: {application.sort.policy: fair}}
-          - {name: stateaware, properties: {application.sort.policy: stateaware}}
-"""
+QUEUES = tree(
+    "{name: default}",
+    "{name: other}",
+    "{name: quota, resources: {max: {memory: 10}}}",
+    "{name: parent, resources: {max: {memory: 10}}, queues: [{name: left}, {name: right}]}",
+    "{name: one, maxapplications: 1}",
+    "{name: fifo, properties: {application.sort.policy: fifo}}",
+    "{name: fair, properties: {application.sort.policy: fair}}",
+    "{name: stateaware, properties: {application.sort.policy: stateaware}}",
+)
 PLACEHOLDER_TIMEOUT = 60.0  # of a gang, for its placeholders
 WAITING = 30.0  # of an application without allocations and asks
 

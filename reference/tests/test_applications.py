@@ -13,14 +13,10 @@ from sireference.core.model import (
     UpdateApplications,
     UpdatedApplication,
 )
+from tests.configuring import tree
 from tests.driving import RM, STOPPED, TIMEOUT, identities, keys, of, refused_keys, released, states
 
-ONE_AT_A_TIME = """
-partitions:
-  - name: default
-    queues:
-      - {name: root, submitacl: "*", queues: [{name: q, maxapplications: 1}]}
-"""
+ONE_AT_A_TIME = tree("{name: q, maxapplications: 1}")
 
 
 def verdicts(effects: object) -> list[tuple[str, bool]]:

@@ -11,20 +11,15 @@ from sireference.clock import VirtualClock
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Revision
 from siwire.ext import extension_pb2 as ext
+from tests.configuring import tree
 from tests.test_callbacks import THREE_STREAMS, over_the_wire, read
 from tests.wire import Callbacks, Stream, Wire, busy_streams, served
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        properties: {preemption.delay: 1ms}
-        queues:
-          - {name: default}
-          - {name: entitled, resources: {guaranteed: {memory: 5}}}
-"""
+QUEUES = tree(
+    "{name: default}",
+    "{name: entitled, resources: {guaranteed: {memory: 5}}}",
+    root="properties: {preemption.delay: 1ms}",
+)
 
 VICTIMS = {f"v{number}" for number in range(10)}
 Answering = Callable[[Callbacks, ext.ToRm], Awaitable[object]]

@@ -8,6 +8,7 @@ import pytest
 from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
 from siwire.ext import extension_pb2 as ext
+from tests.configuring import tree
 from tests.fields import begun, identified, identity_in, refused_keys
 from tests.wire import TIMEOUT, Stream, Wire, against, busy_streams, served
 
@@ -239,14 +240,7 @@ async def test_unknown_rm_has_no_metrics(wire: Wire) -> None:
     assert "not registered" in (refused.value.details() or "")
 
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues: [{name: default}, {name: more}]
-"""
+QUEUES = tree("{name: default}", "{name: more}")
 
 
 # requirement: SI-CFG-001, SI-CFG-002, SI-CFG-006
@@ -276,7 +270,7 @@ async def test_configuration_takes_effect_while_running(wire: Wire) -> None:
 async def test_removed_queue_drains_while_it_is_used(wire: Wire) -> None:
     await busy(wire)
 
-    config = QUEUES.replace("{name: default}, ", "")
+    config = tree("{name: more}")
     assert (await wire.calls("ApplyConfiguration", rm_id="rm", config=config)).applied
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")

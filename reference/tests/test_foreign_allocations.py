@@ -12,20 +12,16 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
+from tests.configuring import tree
 from tests.driving import STOPPED, TIMEOUT, keys, of, placed, released
 from tests.keyed import Keyed, foreign, refused_entries
 from tests.test_histories import accounting_balances
 
 EVERYTHING = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
-SMALL = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        limits: [{users: ["*"], maxresources: {memory: 9}}]
-        queues: [{name: default, resources: {max: {memory: 4}}}]
-"""
+SMALL = tree(
+    "{name: default, resources: {max: {memory: 4}}}",
+    root='limits: [{users: ["*"], maxresources: {memory: 9}}]',
+)
 
 
 @pytest.fixture

@@ -13,22 +13,16 @@ from sireference.core.model import (
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from tests.asked import Asked, asked, questions
+from tests.configuring import tree
 from tests.driving import RM, identities, keys, of, of_allocations, placed, released
 
 PREDICATES = Callback.PREDICATES
 REPLACED = TerminationType.PLACEHOLDER_REPLACED
-GUARANTEED = """
-partitions:
-  - name: default
-    preemption: {enabled: true}
-    queues:
-      - name: root
-        submitacl: "*"
-        properties: {preemption.delay: 1s}
-        queues:
-          - {name: default}
-          - {name: entitled, resources: {guaranteed: {memory: 10}}}
-"""
+GUARANTEED = tree(
+    "{name: default}",
+    "{name: entitled, resources: {guaranteed: {memory: 10}}}",
+    root="properties: {preemption.delay: 1s}",
+)
 
 
 @pytest.fixture

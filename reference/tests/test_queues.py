@@ -2,29 +2,17 @@
 
 from sireference.core.model import AllocationRecord, Ask
 from sireference.core.resources import Resource
+from tests.configuring import tree
 from tests.driving import RM, identities, keys, states
 
-TREE = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - name: quota
-            resources: {max: {memory: 10}}
-          - name: parent
-            resources: {max: {memory: 10}}
-            queues: [{name: left}, {name: right}]
-          - name: few
-            maxapplications: 2
-            queues:
-              - {name: one, maxapplications: 1}
-              - {name: two, maxapplications: 2}
-          - name: free
-          - name: closed
-            resources: {max: {memory: 0, vcore: 1}}
-"""
+TREE = tree(
+    "{name: quota, resources: {max: {memory: 10}}}",
+    "{name: parent, resources: {max: {memory: 10}}, queues: [{name: left}, {name: right}]}",
+    "{name: few, maxapplications: 2,"
+    " queues: [{name: one, maxapplications: 1}, {name: two, maxapplications: 2}]}",
+    "{name: free}",
+    "{name: closed, resources: {max: {memory: 0, vcore: 1}}}",
+)
 
 
 def in_queues(**applications: str) -> RM:

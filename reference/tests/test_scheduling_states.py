@@ -6,6 +6,7 @@ import pytest
 from sireference.core.model import Callback, ContainerState, Effect, SchedulingState
 from sireference.core.state.application import AskGroup, PendingAsk
 from tests.asked import Asked, questions
+from tests.configuring import tree
 from tests.driving import identities, keys, of
 from tests.gangs import Gangs
 from tests.preempting import ALLOWED, Preempting, preempted
@@ -13,18 +14,12 @@ from tests.preempting import ALLOWED, Preempting, preempted
 FAILED, SKIPPED = SchedulingState.FAILED, SchedulingState.SKIPPED
 RESERVED, SCHEDULED = SchedulingState.RESERVED, SchedulingState.SCHEDULED
 STATES = Callback.CONTAINER_STATE
-SMALL = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: default}
-          - {name: small, resources: {max: {memory: 4}}}
-          - {name: single, maxapplications: 1}
-          - {name: stateaware, properties: {application.sort.policy: stateaware}}
-"""
+SMALL = tree(
+    "{name: default}",
+    "{name: small, resources: {max: {memory: 4}}}",
+    "{name: single, maxapplications: 1}",
+    "{name: stateaware, properties: {application.sort.policy: stateaware}}",
+)
 
 
 def received(effects: Iterable[Effect]) -> list[tuple[str, SchedulingState]]:

@@ -3,19 +3,12 @@
 from sireference.core.model import Configured
 from sireference.core.model.events import ConnectionLost
 from sireference.core.snapshot import Snapshot
+from tests.configuring import tree
 from tests.driving import RM, identities, of_allocations
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - name: small
-            resources: {max: {memory: 5}, guaranteed: {memory: 2}}
-          - name: other
-"""
+QUEUES = tree(
+    "{name: small, resources: {max: {memory: 5}, guaranteed: {memory: 2}}}", "{name: other}"
+)
 
 
 def seen(rm: RM) -> Snapshot:

@@ -3,17 +3,12 @@
 import pytest
 from sireference.core.model import AllocationRecord, Ask, Settings
 from sireference.core.resources import Resource
+from tests.configuring import tree
 from tests.driving import RM, identities, keys, states
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        properties: {application.sort.policy: stateaware}
-        queues: [{name: leaf}, {name: other}]
-"""
+QUEUES = tree(
+    "{name: leaf}", "{name: other}", root="properties: {application.sort.policy: stateaware}"
+)
 
 
 @pytest.fixture

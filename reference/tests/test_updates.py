@@ -17,6 +17,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.state.partition import Partition
+from tests.configuring import tree
 from tests.driving import STOPPED, TIMEOUT, keys, of, placed, released, states
 from tests.gangs import PREEMPTED, REPLACED
 from tests.keyed import Keyed, refused_entries, running, wanted
@@ -24,28 +25,12 @@ from tests.test_histories import accounting_balances, gangs_make_sense, preempti
 
 MEMBER = {"task_group": "tg"}
 PLACEHOLDER = {"task_group": "tg", "placeholder": True}
-LIMITED = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: default}
-          - {name: small, resources: {max: {memory: 10}}}
-          - name: limited
-            limits: [{users: ["*"], maxresources: {memory: 10}}]
-"""
-GUARANTEED = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: default, resources: {guaranteed: {memory: 10}}}
-          - {name: other}
-"""
+LIMITED = tree(
+    "{name: default}",
+    "{name: small, resources: {max: {memory: 10}}}",
+    '{name: limited, limits: [{users: ["*"], maxresources: {memory: 10}}]}',
+)
+GUARANTEED = tree("{name: default, resources: {guaranteed: {memory: 10}}}", "{name: other}")
 MAY_PREEMPT = {"preemption_policy": PreemptionPolicy(allow_preempt_other=True)}
 MAY_GO = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
 
