@@ -8,8 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 from sireference.shell import http_server
-from sireference.shell.http_page import HttpPage
-from tests.wire import TIMEOUT, served
+from tests.wire import TIMEOUT, http_page, served
 
 MOST = 3
 
@@ -18,13 +17,9 @@ def with_page(visit: Callable[[str, int], None]) -> None:
     """Let ``visit`` connect to its own page at this host and port."""
 
     async def play() -> None:
-        async with served() as wire:
-            page = HttpPage(wire.server.engine, "127.0.0.1:0")
+        async with served() as wire, http_page(wire) as page:
             host, _, port = page.address.rpartition(":")
-            try:
-                await asyncio.to_thread(visit, host, int(port))
-            finally:
-                await asyncio.to_thread(page.stop)
+            await asyncio.to_thread(visit, host, int(port))
 
     asyncio.run(play())
 

@@ -17,14 +17,22 @@ import grpc
 import pytest
 from sireference.core.model import Settings
 from sireference.core.scheduler import Scheduler
-from sireference.shell.http_page import HttpPage
 from sireference.shell.outbox import Outbox
 from sireference.shell.service import SchedulerService
 from sireference.shell.unexpected import in_event_loop
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
 from tests.fields import refused_keys, withdrawal
-from tests.wire import TIMEOUT, Stream, Wire, accepted_application, accepted_node, served, until
+from tests.wire import (
+    TIMEOUT,
+    Stream,
+    Wire,
+    accepted_application,
+    accepted_node,
+    http_page,
+    served,
+    until,
+)
 
 INTERNAL = grpc.StatusCode.INTERNAL
 INSIDE = "a detail of the inside"
@@ -281,13 +289,10 @@ def test_page_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Receiv
 
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
-        page = HttpPage(wire.server.engine, "127.0.0.1:0")
-        try:
+        async with http_page(wire) as page:
             with pytest.raises(urllib.error.HTTPError, match="500") as caught:
                 await asyncio.to_thread(get, f"http://{page.address}/state")
             assert INSIDE not in caught.value.read().decode()
-        finally:
-            await asyncio.to_thread(page.stop)
 
     play(scenario)
 
@@ -298,16 +303,13 @@ def test_disconnecting_page_reader_is_not_an_error(
     received: Received, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def scenario(wire: Wire) -> None:
-        page = HttpPage(wire.server.engine, "127.0.0.1:0")
-        host, _, port = page.address.rpartition(":")
-        try:
+        async with http_page(wire) as page:
+            host, _, port = page.address.rpartition(":")
             with socket.create_connection((host, int(port))) as connection:
                 cut_off = struct.pack("ii", 1, 0)  # closed by a reset
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, cut_off)
                 connection.sendall(b"GET /metrics HTTP/1.1\r\n")
             await asyncio.to_thread(get, f"http://{page.address}/")
-        finally:
-            await asyncio.to_thread(page.stop)
 
     play(scenario)
 

@@ -12,6 +12,7 @@ from sireference.clock import Clock
 from sireference.codec import Policies, codec_for
 from sireference.core.model import Settings
 from sireference.shell.extension.service import SERVICE
+from sireference.shell.http_page import HttpPage
 from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Limits
 from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION, Revision, rpc
@@ -191,6 +192,16 @@ async def served(
             yield Wire(channel, revision, server)
         finally:
             await server.stop()
+
+
+@asynccontextmanager
+async def http_page(wire: Wire, access: Access = DEFAULT_ACCESS) -> AsyncIterator[HttpPage]:
+    """The HTTP pages of the server."""
+    page = HttpPage(wire.server.engine, "127.0.0.1:0", access)
+    try:
+        yield page
+    finally:
+        await asyncio.to_thread(page.stop)
 
 
 Scenario = Callable[[Wire], Awaitable[None]]
