@@ -33,6 +33,23 @@ from mutation.patching import instead_of
 _SOON: Final = 0.4  # seconds after the release
 
 
+def _opted_out(live: Any) -> bool:
+    policy = live.record.ask.preemption_policy
+    return policy is not None and not policy.allow_preempt_self
+
+
+def _may_go_nevertheless(patch: Patch, is_one: Callable[[Any], bool]) -> None:
+    """Let these allocations be victims although they opted out."""
+
+    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+        if not is_one(live) or not _opted_out(live):
+            return original(candidates, live)
+        patch.fires()
+        return live.open_release is None and live.application is not candidates.application
+
+    patch.instead_of(Candidates.may_go, may_go)
+
+
 @variant(
     "preempts-lower-priorities-only",
     "Victims have a lower priority than the ask, never the same.",
@@ -49,15 +66,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-PRE-003", "SI-PRE-007"),
 )
 def _(patch: Patch) -> None:
-    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-        ask = live.record.ask
-        policy = ask.preemption_policy
-        if policy is None or policy.allow_preempt_self:
-            return original(candidates, live)
-        patch.fires()
-        return live.open_release is None and live.application is not candidates.application
-
-    patch.instead_of(Candidates.may_go, may_go)
+    _may_go_nevertheless(patch, lambda _: True)
     _spares_equals(patch)
 
 
@@ -264,13 +273,8 @@ def _(patch: Patch) -> None:
     "Placeholders that opted out are preempted.",
     breaks=("SI-PRE-003",),
 )
-@instead_of(Candidates.may_go)
-def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-    policy = live.record.ask.preemption_policy
-    if not live.is_placeholder or policy is None or policy.allow_preempt_self:
-        return original(candidates, live)
-    patch.fires()
-    return live.open_release is None and live.application is not candidates.application
+def _(patch: Patch) -> None:
+    _may_go_nevertheless(patch, lambda live: live.is_placeholder)
 
 
 @mutant(
@@ -358,13 +362,8 @@ def _replaced_a_placeholder(live: Any) -> bool:
     "What replaced a placeholder is preempted although it opted out.",
     breaks=("SI-PRE-003",),
 )
-@instead_of(Candidates.may_go)
-def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-    policy = live.record.ask.preemption_policy
-    if not _replaced_a_placeholder(live) or policy is None or policy.allow_preempt_self:
-        return original(candidates, live)
-    patch.fires()
-    return live.open_release is None and live.application is not candidates.application
+def _(patch: Patch) -> None:
+    _may_go_nevertheless(patch, _replaced_a_placeholder)
 
 
 @mutant(
@@ -489,23 +488,11 @@ def _(patch: Patch) -> None:
 def _(patch: Patch) -> None:
     was_recovered = recovered(patch)
 
-    def opted_out(live: Any) -> bool:
-        policy = live.record.ask.preemption_policy
-        return was_recovered(live) and policy is not None and not policy.allow_preempt_self
-
-    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-        if not opted_out(live):
-            return original(candidates, live)
-        patch.fires()
-        return live.open_release is None and live.application is not candidates.application
-
     def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
         found = original(candidates, live)
-        return (
-            Victim(live, candidates.comparison(live.application.leaf).most)
-            if (found is not None and opted_out(live))
-            else found
-        )
+        if found is None or not was_recovered(live) or not _opted_out(live):
+            return found
+        return Victim(live, candidates.comparison(live.application.leaf).most)
 
-    patch.instead_of(Candidates.may_go, may_go)
+    _may_go_nevertheless(patch, was_recovered)
     patch.instead_of(Candidates.victim, victim)

@@ -131,21 +131,29 @@ def _(patch: Patch, original: Covered, state: State, event: Released) -> list[Co
     return list(state.cluster.containers.values())
 
 
-@rm_mutant(
-    "rm-ignores-released-asks",
-    "The release of an ask by the scheduler is ignored.",
-    breaks=("SI-REL-024",),
-)
-def _(patch: Patch) -> None:
+def _instead_of_ending(
+    patch: Patch, answer: Callable[[Container, Termination], list[Effect]]
+) -> None:
+    """Answer the release of an ask in this way; its container waits on."""
+
     def carry_out(
         original: CarryOut, state: State, container: Container, kind: Termination, now: float
     ) -> list[Effect]:
         if container.state is not ContainerState.WAITING:
             return original(state, container, kind, now)
         patch.fires()
-        return []
+        return answer(container, kind)
 
     patch.instead_of(releases.carry_out, carry_out)
+
+
+@rm_mutant(
+    "rm-ignores-released-asks",
+    "The release of an ask by the scheduler is ignored.",
+    breaks=("SI-REL-024",),
+)
+def _(patch: Patch) -> None:
+    _instead_of_ending(patch, lambda _container, _kind: [])
 
 
 @rm_mutant(
@@ -154,15 +162,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-REL-024",),
 )
 def _(patch: Patch) -> None:
-    def carry_out(
-        original: CarryOut, state: State, container: Container, kind: Termination, now: float
-    ) -> list[Effect]:
-        if container.state is not ContainerState.WAITING:
-            return original(state, container, kind, now)
-        patch.fires()
-        return [confirmations.confirmation(container, kind)]
-
-    patch.instead_of(releases.carry_out, carry_out)
+    _instead_of_ending(patch, lambda *release: [confirmations.confirmation(*release)])
 
 
 @rm_mutant(
