@@ -1,6 +1,7 @@
 """Mutants of gangs combined with other events: other nodes, stops, updates, a second wait."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from sireference.configuration.model import SortPolicy
@@ -347,22 +348,16 @@ def _(patch: Patch) -> None:
     after_replacement(patch, holds_devices)
 
 
-@mutant(
+mutant(
     "vcores-of-a-placeholder-leak",
     "Of a placeholder with a smaller replacement only the rest of its memory is free again.",
     breaks=("SI-GANG-071",),
-)
-def _(patch: Patch) -> None:
-    _counts_other_types(patch, lambda more: more > 0)
-
-
-@mutant(
+)(partial(_counts_other_types, counts=lambda more: more > 0))
+mutant(
     "vcores-of-a-placeholder-stay-counted",
     "A replacement that is larger in vcores only counts the vcores of its placeholder.",
     breaks=("SI-GANG-071",),
-)
-def _(patch: Patch) -> None:
-    _counts_other_types(patch, lambda more: more < 0)
+)(partial(_counts_other_types, counts=lambda more: more < 0))
 
 
 @mutant(

@@ -1,6 +1,7 @@
 """Mutants of preemption: the choice of victims, and when their capacity is reused."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import (
@@ -228,22 +229,21 @@ def _serves_nevertheless(patch: Patch, is_forbidden: Callable[[Any, Any], bool])
     patch.instead_of(cycle.go_on, go_on)
 
 
-@mutant(
+mutant(
     "preempts-onto-a-drained-node",
     "A preempting ask is allocated on its node although that is drained by then.",
     breaks=("SI-NODE-026",),
-)
-def _(patch: Patch) -> None:
-    _serves_nevertheless(patch, lambda _, node: node.state is NodeState.DRAINING)
-
-
-@mutant(
+)(partial(_serves_nevertheless, is_forbidden=lambda _, node: node.state is NodeState.DRAINING))
+mutant(
     "preempts-onto-a-shrunk-node",
     "A preempting ask is allocated on its node although that is too small by then.",
     breaks=("SI-NODE-018",),
+)(
+    partial(
+        _serves_nevertheless,
+        is_forbidden=lambda pending, node: not pending.ask.resource.fits(node.free),
+    )
 )
-def _(patch: Patch) -> None:
-    _serves_nevertheless(patch, lambda pending, node: not pending.ask.resource.fits(node.free))
 
 
 def _has_priority_zero(patch: Patch, is_one: Chosen) -> None:
@@ -268,13 +268,11 @@ def _(patch: Patch) -> None:
     _has_priority_zero(patch, recovered(patch))
 
 
-@mutant(
+mutant(
     "placeholders-cannot-opt-out",
     "Placeholders that opted out are preempted.",
     breaks=("SI-PRE-003",),
-)
-def _(patch: Patch) -> None:
-    _may_go_nevertheless(patch, lambda live: live.is_placeholder)
+)(partial(_may_go_nevertheless, is_one=lambda live: live.is_placeholder))
 
 
 @mutant(
@@ -344,35 +342,27 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
     return effects
 
 
-@mutant(
+mutant(
     "priorities-of-placeholders-ignored",
     "Placeholders are preempted as if they had the priority zero.",
     breaks=("SI-PRE-005",),
-)
-def _(patch: Patch) -> None:
-    _has_priority_zero(patch, lambda live: live.is_placeholder)
+)(partial(_has_priority_zero, is_one=lambda live: live.is_placeholder))
 
 
 def _replaced_a_placeholder(live: Any) -> bool:
     return bool(live.record.ask.task_group) and not live.is_placeholder
 
 
-@mutant(
+mutant(
     "replacements-cannot-opt-out",
     "What replaced a placeholder is preempted although it opted out.",
     breaks=("SI-PRE-003",),
-)
-def _(patch: Patch) -> None:
-    _may_go_nevertheless(patch, _replaced_a_placeholder)
-
-
-@mutant(
+)(partial(_may_go_nevertheless, is_one=_replaced_a_placeholder))
+mutant(
     "priorities-of-replacements-ignored",
     "What replaced a placeholder is preempted as if it had the priority zero.",
     breaks=("SI-PRE-005",),
-)
-def _(patch: Patch) -> None:
-    _has_priority_zero(patch, _replaced_a_placeholder)
+)(partial(_has_priority_zero, is_one=_replaced_a_placeholder))
 
 
 @mutant(

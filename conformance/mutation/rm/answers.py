@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from sirm.codec import r2021_02
@@ -147,22 +148,16 @@ def _instead_of_ending(
     patch.instead_of(releases.carry_out, carry_out)
 
 
-@rm_mutant(
+rm_mutant(
     "rm-ignores-released-asks",
     "The release of an ask by the scheduler is ignored.",
     breaks=("SI-REL-024",),
-)
-def _(patch: Patch) -> None:
-    _instead_of_ending(patch, lambda _container, _kind: [])
-
-
-@rm_mutant(
+)(partial(_instead_of_ending, answer=lambda _container, _kind: []))
+rm_mutant(
     "rm-keeps-released-asks",
     "The release of an ask is answered, and its container waits on.",
     breaks=("SI-REL-024",),
-)
-def _(patch: Patch) -> None:
-    _instead_of_ending(patch, lambda *release: [confirmations.confirmation(*release)])
+)(partial(_instead_of_ending, answer=lambda *release: [confirmations.confirmation(*release)]))
 
 
 @rm_mutant(
