@@ -121,15 +121,6 @@ def test_failing_application_keeps_its_slot_until_it_has_failed() -> None:
     assert keys(rm.releases(identity, termination=TIMEOUT)) == ["k2"]
 
 
-def test_application_without_allocations_fails_at_once_at_the_timeout(busy: RM) -> None:
-    busy.submits("a2", execution_timeout=3.0)
-    (identity,) = identities(busy.asks("k1", "a2", memory=5))
-    busy.asks("k2", "a2", memory=99)
-    busy.releases(identity, "a2")
-
-    assert states(busy.waits(3)) == ["Failing", "Failed"]
-
-
 def test_waiting_time_does_not_count_as_execution_time(busy: RM) -> None:
     busy.submits("a2", execution_timeout=3.0)
     (identity,) = identities(busy.asks("k1", "a2", memory=5))

@@ -258,15 +258,6 @@ def test_registration_fields_are_read(revision: Revision) -> None:
 
 
 @every_revision
-def test_built_in_configuration_is_the_default(revision: Revision) -> None:
-    for config in ("", " \n"):
-        message = revision.si.RegisterResourceManagerRequest(rmID="rm", config=config)
-        event = codec_for(revision).register(message)
-        queues = event.configuration.partitions[0].root.queues
-        assert [queue.name for queue in queues] == ["default"]
-
-
-@every_revision
 def test_new_allocation_fields_are_written(revision: Revision) -> None:
     ask = model.Ask(
         key="k",

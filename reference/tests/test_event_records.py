@@ -153,16 +153,6 @@ def test_release_by_the_rm_is_a_cancellation(rm: Watched) -> None:
     ]
 
 
-# requirement: SI-EVT-008, SI-EVT-012
-def test_withdrawn_ask_is_a_cancellation(rm: Watched) -> None:
-    rm.asks("k1", memory=11)
-
-    assert received(rm.withdraws("k1"))[:2] == [
-        ("APP", "a1", "REMOVE", "APP_REQUEST", "k1"),
-        ("REQUEST", "k1", "REMOVE", "REQUEST_CANCEL", "a1"),
-    ]
-
-
 def test_replaced_ask_is_a_change_not_a_cancellation(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 

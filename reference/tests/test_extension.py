@@ -299,15 +299,3 @@ async def test_error_is_reported_and_changes_nothing(wire: Wire) -> None:
     snapshot = await wire.calls("Snapshot", rm_id="rm")
     assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]
     assert dict(snapshot.extra_config) == {"siconform.colour": "blue"}
-
-
-# requirement: SI-CONN-009
-@on_virtual_time
-async def test_configuration_of_a_paused_rm_changes_too(wire: Wire) -> None:
-    for stream in await busy(wire):
-        stream.call.cancel()
-    await becomes(wire, "PAUSED")
-
-    outcome = await wire.calls("ApplyConfiguration", rm_id="rm", config=QUEUES)
-
-    assert outcome.applied

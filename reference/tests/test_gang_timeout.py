@@ -262,13 +262,6 @@ def test_removal_ends_open_withdrawals(rm: Gangs) -> None:
     assert keys(rm.asks("k", "a2", memory=2, most=3)) == ["k", "k"]
 
 
-def test_removal_cancels_the_timeout(rm: Gangs) -> None:
-    rm.has_half_a_gang(style="hard")
-    rm.removes("g1")
-
-    assert rm.scheduler.next_deadline() is None
-
-
 def test_gang_that_lost_all_placeholders_starts_again(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
     rm.waits(0.9 * PLACEHOLDER_TIMEOUT)

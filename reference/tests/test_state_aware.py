@@ -58,14 +58,6 @@ def test_asks_in_one_message_start_with_the_oldest_application(rm: RM) -> None:
     assert keys(rm.send(asks=asks)) == ["k1"]
 
 
-def test_older_application_precedes_those_already_waiting(rm: RM) -> None:
-    rm.asks("k1", "a1", memory=1)
-    rm.asks("k3", "a3", memory=1)
-    rm.asks("k2", "a2", memory=1)
-
-    assert keys(rm.asks("k1b", "a1", memory=1)) == ["k1b", "k2"]
-
-
 def test_application_without_asks_blocks_no_other(rm: RM) -> None:
     rm.asks("large", "a1", memory=101)
     rm.asks("k2", "a2", memory=1)

@@ -54,12 +54,6 @@ async def test_silent_stream_ends() -> None:
         )
 
 
-async def test_callback_stream_without_an_offer_ends() -> None:
-    async with served(limits=IN_A_MOMENT) as wire:
-        code, message = await (await wire.opens_callbacks()).ends()
-        assert (code, "no first message" in message) == (TOO_LATE, True)
-
-
 async def test_silent_streams_do_not_block_others() -> None:
     async with served(limits=Limits(first_message_timeout=0.3, streams=4)) as wire:
         await wire.registers()
