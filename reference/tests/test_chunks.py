@@ -66,10 +66,7 @@ def one_by_one(
     history: list[Any], event: Event, kind: type[Player] = Player
 ) -> tuple[Player, Player, list[Effect], list[Effect]]:
     """Return players and effects of the event after a history: in chunks of one, and as a whole."""
-    in_chunks, whole = kind(), kind()
-    for move in history:
-        whole.play(move)
-        in_chunks.play(move)
+    in_chunks, whole = kind().plays(history), kind().plays(history)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunks, "MOST", 1)
         parts = in_chunks.scheduler.chunks(event)
