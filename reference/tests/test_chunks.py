@@ -17,6 +17,7 @@ from sireference.core import chunks
 from sireference.core.model import (
     Ask,
     AskedAndHeld,
+    ConnectionLost,
     Effect,
     Event,
     NewAllocation,
@@ -45,7 +46,7 @@ from tests.histories import Player
 from tests.history_moves import histories
 from tests.keyed_histories import KeyedPlayer
 from tests.test_histories import accounting_balances
-from tests.wire import Wire, accepted_application, accepted_node, all_streams, served
+from tests.wire import Wire, accepted_application, accepted_node, all_streams, served, until
 
 EVERY_REVISION = pytest.mark.parametrize("revision", list(REVISIONS.values()), ids=lambda r: r.name)
 
@@ -260,6 +261,19 @@ async def test_other_rms_are_served_between_two_chunks() -> None:
         assert not own.done()
         assert await many is None
         assert await own is None
+
+
+async def test_lost_connection_is_handled_after_the_last_chunk() -> None:
+    async with served() as wire:
+        await begun(wire)
+        engine = wire.server.engine
+
+        many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+        engine.report(ConnectionLost("rm"))
+
+        assert engine.serves("rm")
+        await many
+        await until(lambda: not engine.serves("rm"))
 
 
 async def test_chunks_for_an_earlier_registration_are_dropped() -> None:
