@@ -8,7 +8,7 @@ or ``Patch``. Changes of messages name their revision. An RM is changed inside o
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Final
 
@@ -64,7 +64,9 @@ class Change(wire.Change):
         return f"{of}: no {awaited} to change was sent"
 
     def also(self, change: Callable[..., None]) -> Callable[..., None]:
-        """Decorate a function that changes another message, or something inside."""
+        """Decorate a function, or take a partial one, that changes a message or the inside."""
+        if isinstance(change, partial):
+            update_wrapper(change, change.func)
         (kind, *_) = inspect.get_annotations(change).values()
         if kind is not Patch:
             return super().also(change)
@@ -95,7 +97,7 @@ def mutant(
     revision: str = "",
     side: Side = Side.SCHEDULER,
 ) -> Makes:
-    """Decorate a function that makes a mutant.
+    """Decorate a function, or take a partial one, that makes a mutant.
 
     ``breaks`` are the requirements it violates; ``areas`` are tested in addition to theirs.
     Without a ``revision`` the mutant is made inside, in the main one.

@@ -19,17 +19,13 @@ from sireference.core.scheduler import Scheduler
 from sireference.core.snapshot import Snapshot
 from sireference.core.states import TerminationType
 from siwire import Revision, rpc
+from tests.configuring import tree
 from tests.sessions import Speaker
 from tests.test_histories import accounting_balances, applications_make_sense, gangs_make_sense
 
-QUEUES = parse_configuration("""
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues: [{name: default}, {name: small, resources: {max: {memory: 6}}}, {name: gangs}]
-""")
+QUEUES = parse_configuration(
+    tree("{name: default}", "{name: small, resources: {max: {memory: 6}}}", "{name: gangs}")
+)
 
 
 class Served:

@@ -4,7 +4,19 @@ from typing import Any
 
 from sireference.codec import codec_for
 from sireference.core import model
+from sireference.core.states import TerminationType
 from siwire import Revision
+
+TERMINATIONS = [
+    (0, TerminationType.UNSET),
+    (1, TerminationType.STOPPED_BY_RM),
+    (2, TerminationType.TIMEOUT),
+    (3, TerminationType.PREEMPTED_BY_SCHEDULER),
+    (4, TerminationType.PLACEHOLDER_REPLACED),
+    (77, TerminationType.UNRECOGNISED),
+    (-1, TerminationType.UNRECOGNISED),
+]
+"""The numbers of termination types since 2023-04, and what is meant."""
 
 
 def resource(si: Any, **amounts: int) -> Any:

@@ -13,7 +13,6 @@ from sireference.core.model import (
     Refused,
     RejectedApplication,
 )
-from sireference.core.state.queue import Queue
 from tests.driving import RM, of
 
 TOP = """
@@ -57,12 +56,8 @@ def calls(text: str) -> int:
     return count
 
 
-def root(rm: RM, partition: str = "default") -> Queue:
-    return rm.scheduler.rms.all()[0].partitions[partition].root
-
-
 def queues(rm: RM) -> list[str]:
-    return [queue.name.removeprefix("root.") for queue in root(rm).all()][1:]
+    return [queue.name.removeprefix("root.") for queue in rm.partition.root.all()][1:]
 
 
 def running(*configured: str, memory: int = 100, **applications: str) -> RM:

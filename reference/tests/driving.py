@@ -37,6 +37,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
+from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, TerminationType
 
 Kind = TypeVar("Kind")
@@ -241,6 +242,12 @@ class RM:
 
     def reports(self, *allocations: AllocationRecord) -> list[Effect]:
         return self.send(allocations=allocations)
+
+    @property
+    def partition(self) -> Partition:
+        rm = self.scheduler.rms.known(self.rm_id)
+        assert rm is not None
+        return rm.partitions["default"]
 
     def waits(self, seconds: float) -> list[Effect]:
         """Advance the clock; every deadline on the way fires at its time."""

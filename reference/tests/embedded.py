@@ -7,19 +7,14 @@ from typing import Any
 from sireference.api import SchedulerAPI, SIError
 from siwire import Revision
 from tests.coding import resource
+from tests.configuring import tree
 from tests.fields import asked, identity_in
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        properties: {preemption.delay: 1ms}
-        queues:
-          - {name: default}
-          - {name: entitled, resources: {guaranteed: {memory: 5}}}
-"""
+QUEUES = tree(
+    "{name: default}",
+    "{name: entitled, resources: {guaranteed: {memory: 5}}}",
+    root="properties: {preemption.delay: 1ms}",
+)
 
 
 class Recorder:

@@ -7,29 +7,22 @@ from typing import Any
 from sireference.core.model import AllocationRecord, Ask, Effect, Rules, Settings
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
+from tests.configuring import tree
 from tests.driving import RM, TIMEOUT, identities
 
 REPLACED = TerminationType.PLACEHOLDER_REPLACED
 PREEMPTED = TerminationType.PREEMPTED_BY_SCHEDULER
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - name: default
-          - name: other
-          - {name: quota, resources: {max: {memory: 10}}}
-          - name: parent
-            resources: {max: {memory: 10}}
-            queues: [{name: left}, {name: right}]
-          - {name: one, maxapplications: 1}
-          - {name: fifo, properties: {application.sort.policy: fifo}}
-          - {name: fair, properties: {application.sort.policy: fair}}
-          - {name: stateaware, properties: {application.sort.policy: stateaware}}
-"""
+QUEUES = tree(
+    "{name: default}",
+    "{name: other}",
+    "{name: quota, resources: {max: {memory: 10}}}",
+    "{name: parent, resources: {max: {memory: 10}}, queues: [{name: left}, {name: right}]}",
+    "{name: one, maxapplications: 1}",
+    "{name: fifo, properties: {application.sort.policy: fifo}}",
+    "{name: fair, properties: {application.sort.policy: fair}}",
+    "{name: stateaware, properties: {application.sort.policy: stateaware}}",
+)
 PLACEHOLDER_TIMEOUT = 60.0  # of a gang, for its placeholders
 WAITING = 30.0  # of an application without allocations and asks
 
@@ -130,22 +123,15 @@ class Gangs(RM):
 
     def state(self, application_id: str = "g1") -> str:
         """Return the state of the application, finished or not."""
-        partition = self.scheduler.rms.all()[0].partitions["default"]
-        application = partition.applications.get(application_id)
-        over = partition.finished.get(application_id)
-        where = application or over
+        applications, finished = self.partition.applications, self.partition.finished
+        where = applications.get(application_id) or finished.get(application_id)
         return where.state.value if where else "gone"
 
     def is_empty(self) -> bool:
         """Return whether every node and queue is empty."""
-        partition = self.scheduler.rms.all()[0].partitions["default"]
-        return all(
-            used.is_zero()
-            for used in (
-                *(node.allocated for node in partition.nodes.values()),
-                *(queue.used for queue in partition.root.all()),
-            )
-        )
+        nodes, queues = self.partition.nodes.values(), self.partition.root.all()
+        used = (*(node.allocated for node in nodes), *(queue.used for queue in queues))
+        return all(amount.is_zero() for amount in used)
 
 
 def existing(

@@ -1,6 +1,7 @@
 """A player that makes the moves of a history and checks what the scheduler reports."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Self
 
 from sireference.configuration.model import Configuration
 from sireference.core.model import (
@@ -71,6 +72,15 @@ class Player:
             self.receives(self.scheduler.handle_timeout(self.now))
         else:
             self.receives(self.scheduler.handle(self.event(move), self.now))
+
+    def plays(self, history: Iterable[object], *checks: Callable[[Partition], None]) -> Self:
+        """Play a history; check every partition after each move."""
+        for move in history:
+            self.play(move)
+            for partition in self.partitions:
+                for check in checks:
+                    check(partition)
+        return self
 
     def receives(self, effects: list[Effect]) -> None:
         own = [effect for effect in effects if effect.rm_id == self.rm_id]

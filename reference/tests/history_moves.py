@@ -247,7 +247,9 @@ openings = st.sampled_from([opening, opening, begun])
 updates = st.sampled_from([QUEUES, *OTHER_QUEUES])
 
 
-def after_an_opening(*of: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+def after_an_opening(
+    *of: st.SearchStrategy[Any], openings: st.SearchStrategy[list[Any]] = openings
+) -> st.SearchStrategy[list[Any]]:
     """Draw some of these moves after one of the openings."""
     rest = st.lists(st.one_of(*of), min_size=20, max_size=60)
     return st.builds(lambda first, then: first + then, openings, rest)

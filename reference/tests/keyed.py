@@ -18,7 +18,6 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.state.node import Node
-from sireference.core.state.partition import Partition
 from sireference.core.states import WITHOUT_STARTING, TerminationType
 from tests.driving import RM, STOPPED
 
@@ -78,12 +77,6 @@ class Keyed(RM):
         self, key: str, application_id: str = "a1", termination: TerminationType = STOPPED
     ) -> list[Effect]:
         return self.send(releases=(of_key(key, application_id, termination),))
-
-    @property
-    def partition(self) -> Partition:
-        rm = self.scheduler.rms.known(self.rm_id)
-        assert rm is not None
-        return rm.partitions["default"]
 
     def node(self, node_id: str = "n1") -> Node:
         return self.partition.nodes[node_id]

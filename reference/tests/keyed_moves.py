@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 from hypothesis import strategies as st
 from sireference.core.model import (
@@ -16,7 +15,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from tests import history_moves
-from tests.history_moves import Together, mostly, nodes, partitions
+from tests.history_moves import Together, after_an_opening, mostly, nodes, partitions
 
 
 @dataclass(frozen=True)
@@ -115,13 +114,13 @@ openings = history_moves.openings.map(
 )
 
 
-def after_an_opening(*of: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    """Draw some of these moves after one of the openings."""
-    rest = st.lists(st.one_of(*of), min_size=20, max_size=60)
-    return st.builds(lambda first, then: first + then, openings, rest)
-
-
-histories = after_an_opening(moves) | after_an_opening(*[moves] * 15, history_moves.updates)
+histories = after_an_opening(moves, openings=openings) | after_an_opening(
+    *[moves] * 15, history_moves.updates, openings=openings
+)
 asked_histories = after_an_opening(
-    *[moves] * 6, *[history_moves.answers] * 6, history_moves.updates, history_moves.offers
+    *[moves] * 6,
+    *[history_moves.answers] * 6,
+    history_moves.updates,
+    history_moves.offers,
+    openings=openings,
 )

@@ -88,9 +88,6 @@ class Preempting(RM):
     def confirms(self, identity: str, application_id: str = "t1") -> list[Effect]:
         return self.releases(identity, application_id, PREEMPTED)
 
-    def partition(self) -> Any:
-        return self.scheduler.rms.all()[0].partitions["default"]
-
 
 def preempted(effects: list[Effect]) -> list[str]:
     """Return the identities of the victims."""

@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from sireference.core.model import NodeInfo, RemoveApplication
 from sireference.core.state.partition import Partition
-from sireference.core.states import ApplicationState
+from sireference.core.states import ApplicationState, NodeAction
 from tests.histories import Player
 from tests.history_moves import Answer, Confirmation
 
@@ -17,8 +18,7 @@ def settle(player: Player) -> None:
     """Answer and confirm until the scheduler waits for nothing from the RM."""
     player.play(frozenset())  # no more questions
     for _ in range(_MOST):
-        while player.open_questions:
-            player.play(Answer(suits=True, index=-1, is_observed=True))
+        answer_everything(player)
         for choice in range(len(player.asked_for)):
             player.play(Confirmation(choice, None))
         player.play(_PAUSE)
@@ -27,6 +27,23 @@ def settle(player: Player) -> None:
     for partition in player.partitions:
         assert not _waits_for_the_rm(partition)
         finished_applications_hold_nothing(partition)
+
+
+def answer_everything(player: Player) -> None:
+    """Agree to every question, and to those that follow."""
+    while player.open_questions:
+        player.play(Answer(suits=True, index=-1, is_observed=True))
+
+
+def remove_everything(player: Player) -> None:
+    """Remove all applications and nodes, answer what is asked, and let all timeouts pass."""
+    for partition in player.partitions:
+        for application_id in list(partition.applications):
+            player.play(RemoveApplication(application_id, partition.name))
+        for node_id in list(partition.nodes):
+            player.play(NodeInfo(node_id, NodeAction.DECOMMISSION))
+    answer_everything(player)
+    player.play(1e7)
 
 
 def _waits_for_the_rm(partition: Partition) -> bool:

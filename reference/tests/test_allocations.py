@@ -68,14 +68,6 @@ def test_identities_are_unique_even_across_registrations(busy: RM) -> None:
     assert all(seen)
 
 
-# requirement: SI-ALLOC-010
-def test_capacity_of_an_ended_allocation_is_free(busy: RM) -> None:
-    (identity,) = identities(busy.asks("k1", memory=10))
-    assert keys(busy.asks("k2", memory=10)) == []
-
-    assert keys(busy.releases(identity)) == ["k2"]
-
-
 # requirement: SI-RES-001, SI-RES-002
 def test_resource_types_are_arbitrary_names_and_a_missing_one_is_zero(rm: RM) -> None:
     rm.submits("a1")
@@ -99,37 +91,6 @@ def test_amounts_use_the_full_range_of_int64(rm: RM) -> None:
     assert keys(rm.asks("k3", memory=BIG - 1)) == ["k3"]
     assert keys(rm.asks("k2", memory=BIG)) == []
     assert keys(rm.asks("k4", memory=1)) == []
-
-
-def test_queue_usage_does_not_overflow_over_many_nodes(rm: RM) -> None:
-    rm.submits("a1")
-    for number in range(4):
-        rm.creates(f"n{number}", memory=2**63 - 1)
-
-    assert len(keys(rm.asks("k", memory=2**63 - 1, most=5))) == 4
-
-
-# requirement: SI-CONN-019
-def test_arbitrary_names_are_accepted(rm: RM) -> None:
-    rm.creates("Node/1 (ä)", memory=1)
-    rm.submits("Ünrein app\n")
-
-    (new,) = of(rm.asks(" k ", "Ünrein app\n", memory=1), NewAllocation)
-
-    assert new.allocation.node_id == "Node/1 (ä)"
-    assert new.allocation.ask.application_id == "Ünrein app\n"
-
-
-def test_required_node_is_the_only_one_used(busy: RM) -> None:
-    busy.creates("n2", memory=1)
-    there = {"required_node": "n2"}
-
-    assert placed(busy.asks("k1", memory=1, more=there)) == [("k1", "n2")]
-    assert placed(busy.asks("k2", memory=1, more=there)) == []
-    assert placed(busy.asks("k3", memory=1)) == [("k3", "n1")]
-    busy.drains("n2")
-    busy.updates("n2", memory=9)
-    assert placed(busy.undrains("n2")) == [("k2", "n2")]
 
 
 def test_unknown_required_node_blocks_no_other_ask(busy: RM) -> None:

@@ -13,14 +13,10 @@ from sireference.core.model import (
     UpdateApplications,
     UpdatedApplication,
 )
+from tests.configuring import tree
 from tests.driving import RM, STOPPED, TIMEOUT, identities, keys, of, refused_keys, released, states
 
-ONE_AT_A_TIME = """
-partitions:
-  - name: default
-    queues:
-      - {name: root, submitacl: "*", queues: [{name: q, maxapplications: 1}]}
-"""
+ONE_AT_A_TIME = tree("{name: q, maxapplications: 1}")
 
 
 def verdicts(effects: object) -> list[tuple[str, bool]]:
@@ -123,15 +119,6 @@ def test_failing_application_keeps_its_slot_until_it_has_failed() -> None:
     assert keys(rm.waits(3)) == []
 
     assert keys(rm.releases(identity, termination=TIMEOUT)) == ["k2"]
-
-
-def test_application_without_allocations_fails_at_once_at_the_timeout(busy: RM) -> None:
-    busy.submits("a2", execution_timeout=3.0)
-    (identity,) = identities(busy.asks("k1", "a2", memory=5))
-    busy.asks("k2", "a2", memory=99)
-    busy.releases(identity, "a2")
-
-    assert states(busy.waits(3)) == ["Failing", "Failed"]
 
 
 def test_waiting_time_does_not_count_as_execution_time(busy: RM) -> None:
@@ -242,14 +229,6 @@ def test_full_lifecycle_is_reported(busy: RM) -> None:
     assert times == sorted(times)
 
 
-def test_application_with_one_allocation_runs_after_a_while(busy: RM) -> None:
-    busy.asks("k1", memory=1)
-
-    assert states(busy.waits(299)) == []
-    assert states(busy.waits(1)) == ["Running"]
-    assert busy.scheduler.next_deadline() is None
-
-
 # requirement: SI-APP-027
 def test_pending_ask_or_allocation_prevents_waiting(busy: RM) -> None:
     busy.submits("a2")
@@ -279,19 +258,6 @@ def test_waiting_application_runs_again_with_a_new_ask(busy: RM) -> None:
     assert states(effects) == ["Running"]
     assert keys(effects) == ["k2"]
     assert states(busy.waits(100)) == []
-
-
-# requirement: SI-APP-030
-def test_completed_application_frees_its_slot() -> None:
-    rm = RM(queues=ONE_AT_A_TIME)
-    rm.creates("n1", memory=10)
-    rm.submits("a1", "root.q")
-    rm.submits("a2", "root.q")
-    rm.asks("k1", memory=1)
-    assert keys(rm.asks("k2", "a2", memory=1)) == []
-    assert keys(rm.asks("k3", memory=1)) == ["k3"]
-
-    assert keys(rm.releases()) == ["k2"]
 
 
 # requirement: SI-APP-031

@@ -11,21 +11,10 @@ from tests.driving import (
     keys,
     of,
     of_asks,
-    placed,
     refused_keys,
     released,
     states,
 )
-
-TWO_SHARE = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: p, resources: {max: {memory: 10}}, queues: [{name: left}, {name: right}]}
-"""
 
 
 def withdrawn(effects: object) -> list[tuple[str, str, TerminationType]]:
@@ -175,29 +164,6 @@ def test_rejected_replacement_leaves_the_pending_ask(rm: RM) -> None:
     assert keys(rm.creates("n1", memory=9)) == ["k1"]
 
 
-# requirement: SI-ASK-011
-def test_ask_that_does_not_fit_now_waits_for_capacity(rm: RM) -> None:
-    rm.submits("a1")
-    rm.creates("n1", memory=4)
-    assert keys(rm.asks("k1", memory=6)) == []
-
-    assert keys(rm.creates("n2", memory=8)) == ["k1"]
-
-
-# requirement: SI-CFG-008, SI-CONST-009
-def test_memory_limit_holds_for_all_child_queues_together() -> None:
-    rm = RM(queues=TWO_SHARE)
-    rm.creates("n1", memory=20, gpu=20)
-    rm.submits("a1", "root.p.left")
-    rm.submits("a2", "root.p.right")
-
-    assert keys(rm.asks("k1", memory=6)) == ["k1"]
-    assert keys(rm.asks("k2", "a2", memory=5)) == []
-    assert keys(rm.asks("k3", "a2", gpu=20)) == ["k3"]
-
-    assert keys(rm.releases()) == ["k2"]
-
-
 # requirement: SI-ASK-012
 def test_higher_priority_comes_first_then_first_come(rm: RM) -> None:
     rm.submits("a1")
@@ -255,29 +221,6 @@ def test_ask_and_its_withdrawal_in_one_request_leave_nothing(busy: RM) -> None:
 
     assert keys(effects) == []
     assert withdrawn(effects) == [("a1", "k1", STOPPED)]
-
-
-# requirement: SI-REL-016
-def test_without_key_all_asks_of_the_application_are_withdrawn(rm: RM) -> None:
-    for application, key in (("a1", "k1"), ("a1", "k2"), ("a2", "k3")):
-        rm.submits(application)
-        rm.asks(key, application, memory=1)
-
-    assert [key for _, key, _ in withdrawn(rm.withdraws())] == ["k1", "k2"]
-
-    assert keys(rm.creates("n1", memory=9)) == ["k3"]
-
-
-# requirement: SI-REL-017, SI-REL-021
-def test_without_application_a_withdrawal_is_for_the_key_or_the_partition(rm: RM) -> None:
-    for application, key in (("a1", "k1"), ("a1", "k2"), ("a2", "k3")):
-        rm.submits(application)
-        rm.asks(key, application, memory=1)
-
-    assert withdrawn(rm.withdraws("k1", "")) == [("a1", "k1", STOPPED)]
-    assert [key for _, key, _ in withdrawn(rm.withdraws("", ""))] == ["k2", "k3"]
-
-    assert keys(rm.creates("n1", memory=9)) == []
 
 
 # requirement: SI-REL-018
@@ -353,22 +296,3 @@ def test_allocated_ask_is_not_rejected_later(busy: RM) -> None:
     effects += busy.asks("k2", memory=99) + busy.withdraws("k2")
 
     assert refused_keys(effects) == []
-
-
-# requirement: SI-ASK-003 (C-43)
-def test_key_of_an_allocated_ask_can_be_used_for_a_new_ask(busy: RM) -> None:
-    first = identities(busy.asks("k1", memory=1))
-
-    second = identities(busy.asks("k1", memory=1))
-
-    assert len(set(first + second)) == 2
-
-
-# requirement: SI-CONST-003
-def test_ask_waits_for_its_required_node(busy: RM) -> None:
-    busy.asks("full", memory=10)
-    busy.creates("n2", memory=10)
-
-    assert busy.asks("k1", memory=4, more={"required_node": "n1"}) == []
-
-    assert placed(busy.updates("n1", memory=14)) == [("k1", "n1")]

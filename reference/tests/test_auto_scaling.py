@@ -3,20 +3,10 @@
 import pytest
 from sireference.core.placement_constraints import PlacementConstraint, TargetExpression
 from sireference.core.states import NodeAction
+from tests.configuring import tree
 from tests.driving import RM
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - name: wide
-          - name: narrow
-            maxapplications: 1
-            resources: {max: {memory: 25}}
-"""
+QUEUES = tree("{name: wide}", "{name: narrow, maxapplications: 1, resources: {max: {memory: 25}}}")
 
 
 @pytest.fixture

@@ -211,6 +211,7 @@ def test_name_may_be_as_long_as_the_configured_limit(revision: Revision) -> None
         assert served.longest_reason < 200
 
 
+# requirement: SI-CONN-019
 @every_revision
 def test_odd_names_are_accepted(revision: Revision) -> None:
     for name in ("\x00", "ä/€ 😀\u2028", "a.b..c", " ", "%s{}"):

@@ -10,25 +10,17 @@ from sireference.core.model import (
     ChangeDetail,
     ChangeType,
     EventRecord,
-    NodeInfo,
     RecordType,
-    RemoveApplication,
     SentEvents,
     SyncedCache,
 )
-from sireference.core.resources import NOTHING
 from sireference.core.state.partition import Partition
-from sireference.core.states import NodeAction
 from tests.driving import of
 from tests.histories import Player
 from tests.history_moves import Answer, asked_histories, histories
+from tests.quiescence import answer_everything, remove_everything
 from tests.serving import nothing_fits
-from tests.test_histories import (
-    accounting_balances,
-    applications_make_sense,
-    gangs_make_sense,
-    preemptions_make_sense,
-)
+from tests.test_histories import INVARIANTS, nothing_is_left
 
 ALL = frozenset(Callback)
 RECEIVED = frozenset({Callback.EVENTS, Callback.CACHE_SYNC})
@@ -39,39 +31,17 @@ Pairs = Counter[tuple[str, str]]
 @given(asked_histories)
 @settings(max_examples=examples(60))
 def test_accounting_balances_while_questions_are_open(history: list[object]) -> None:
-    player = Player(callbacks=ALL)
-    for move in history:
-        player.play(move)
-        for partition in player.partitions:
-            accounting_balances(partition)
-            applications_make_sense(partition)
-            gangs_make_sense(partition)
-            preemptions_make_sense(partition)
+    Player(callbacks=ALL).plays(history, *INVARIANTS)
 
 
 @given(asked_histories)
 @settings(max_examples=examples(60))
 def test_nothing_is_left_after_all_answers_and_removals(history: list[object]) -> None:
-    player = Player(callbacks=ALL)
-    for move in history:
-        player.play(move)
-    for partition in player.partitions:
-        for application_id in list(partition.applications):
-            player.play(RemoveApplication(application_id, partition.name))
-        for node_id in list(partition.nodes):
-            player.play(NodeInfo(node_id, NodeAction.DECOMMISSION))
-    while player.open_questions:
-        player.play(Answer(suits=True, index=-1, is_observed=True))
+    player = Player(callbacks=ALL).plays(history)
 
-    player.play(1e7)
+    remove_everything(player)
 
-    (rm,) = player.scheduler.rms.all()
-    assert rm.timers.next_deadline() is None
-    for partition in player.partitions:
-        accounting_balances(partition)
-        assert not partition.proposals
-        assert not partition.preemptions.open
-        assert partition.root.used == NOTHING
+    nothing_is_left(player)
 
 
 @given(asked_histories)
@@ -81,8 +51,7 @@ def test_agreeing_rm_gets_every_possible_allocation(history: list[object]) -> No
     for move in history:
         player.play(replace(move, suits=True) if isinstance(move, Answer) else move)
 
-    while player.open_questions:
-        player.play(Answer(suits=True, index=-1, is_observed=True))
+    answer_everything(player)
 
     for partition in player.partitions:
         assert not partition.proposals
@@ -120,17 +89,10 @@ class Reader(Player):
         return keys
 
 
-def read(history: list[object]) -> Reader:
-    reader = Reader()
-    for move in history:
-        reader.play(move)
-    return reader
-
-
 @given(histories)
 @settings(max_examples=examples(40))
 def test_assumed_and_not_forgotten_allocations_are_live(history: list[object]) -> None:
-    reader = read(history)
+    reader = Reader().plays(history)
 
     live = [one for partition in reader.partitions for one in partition.allocations.all.values()]
     assert reader.cached() == {one.record.ask.key for one in live}
@@ -150,7 +112,7 @@ def allocations_by(partition: Partition, place: str) -> Pairs:
 @given(histories)
 @settings(max_examples=examples(40))
 def test_event_records_agree_with_allocations_on_nodes(history: list[object]) -> None:
-    reader = read(history)
+    reader = Reader().plays(history)
 
     for kind, detail, place in (
         (RecordType.NODE, ChangeDetail.NODE_ALLOC, "node"),
@@ -166,7 +128,7 @@ def test_event_records_agree_with_allocations_on_nodes(history: list[object]) ->
 @given(histories)
 @settings(max_examples=examples(40))
 def test_event_records_agree_with_pending_and_reserved_asks(history: list[object]) -> None:
-    reader = read(history)
+    reader = Reader().plays(history)
 
     applications = [a for p in reader.partitions for a in p.applications.values()]
     assert reader.open(RecordType.APP, ChangeDetail.APP_REQUEST) == Counter(
@@ -185,7 +147,7 @@ def test_event_records_agree_with_pending_and_reserved_asks(history: list[object
 @given(histories)
 @settings(max_examples=examples(40))
 def test_event_records_agree_with_nodes_and_queues(history: list[object]) -> None:
-    reader = read(history)
+    reader = Reader().plays(history)
 
     whole = (ChangeDetail.DETAILS_NONE, ChangeDetail.NODE_DECOMISSION)
     assert reader.open(RecordType.NODE, *whole) == Counter(

@@ -9,7 +9,17 @@ from sireference.core.model import Settings
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Capability, Revision
 from siwire.ext import extension_pb2 as ext
-from tests.wire import QUIET, TIMEOUT, Callbacks, Stream, Wire, against, served
+from tests.wire import (
+    QUIET,
+    Callbacks,
+    Stream,
+    Wire,
+    accepted_node,
+    against,
+    busy_streams,
+    served,
+    until,
+)
 
 CHECK, EVENTS = ext.PLACEMENT_CHECK, ext.EVENT_BATCH
 THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_STREAMS)]
@@ -22,13 +32,9 @@ over_the_wire = against(
 
 async def ready(wire: Wire) -> Stream:
     """Add nodes n1 and n2 with memory 10 and application a1; return the allocation stream."""
-    nodes = await wire.opens("UpdateNode")
-    applications = await wire.opens("UpdateApplication")
-    await nodes.send(nodes=[wire.node("n1", memory=10, vcore=1), wire.node("n2", memory=10)])
-    await nodes.receives()
-    await applications.send(new=[wire.application()])
-    await applications.receives()
-    return await wire.opens("UpdateAllocation")
+    nodes, _, allocations = await busy_streams(wire, memory=10, vcore=1)
+    await accepted_node(wire, nodes, "n2")
+    return allocations
 
 
 def read(wire: Wire, call: ext.ToRm) -> list[Any]:
@@ -231,8 +237,7 @@ async def test_stream_that_is_not_read_is_abandoned() -> None:
             assert sent < 10_000, "all of it waits somewhere"
 
         assert (await lazy.ends())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
-        await nodes.send(nodes=[wire.node("n1")])
-        assert (await nodes.receives()).accepted[0].nodeID == "n1"
+        await accepted_node(wire, nodes)
 
 
 @over_the_wire
@@ -344,9 +349,7 @@ def test_cache_is_synchronised_and_a_refusal_is_logged(caplog: pytest.LogCapture
                 (assumed,) = cache.assumedAllocations
                 assert (assumed.allocationKey, assumed.nodeID) == (key, "n1")
                 await callbacks.answers(call, ok=key == "k1", text="full")
-            async with asyncio.timeout(TIMEOUT):
-                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # no event
-                    await asyncio.sleep(0.005)
+            await until(lambda: "not synchronised" in caplog.text)
 
     asyncio.run(play())
 

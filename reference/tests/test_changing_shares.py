@@ -2,20 +2,15 @@
 
 import pytest
 from sireference.core import scheduling_pass
+from tests.configuring import tree
 from tests.driving import RM, identities, keys
 
-QUEUES = """
-partitions:
-  - name: default
-    placementrules: [{name: provided, create: true}]
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: first}
-          - {name: second}
-          - {name: fair, properties: {application.sort.policy: fair}}
-"""
+QUEUES = tree(
+    "{name: first}",
+    "{name: second}",
+    "{name: fair, properties: {application.sort.policy: fair}}",
+    rest="    placementrules: [{name: provided, create: true}]\n",
+)
 
 
 @pytest.fixture

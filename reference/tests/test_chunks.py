@@ -17,6 +17,7 @@ from sireference.core import chunks
 from sireference.core.model import (
     Ask,
     AskedAndHeld,
+    ConnectionLost,
     Effect,
     Event,
     NewAllocation,
@@ -45,7 +46,7 @@ from tests.histories import Player
 from tests.history_moves import histories
 from tests.keyed_histories import KeyedPlayer
 from tests.test_histories import accounting_balances
-from tests.wire import Wire, served
+from tests.wire import Wire, accepted_application, accepted_node, all_streams, served, until
 
 EVERY_REVISION = pytest.mark.parametrize("revision", list(REVISIONS.values()), ids=lambda r: r.name)
 
@@ -62,17 +63,16 @@ def handled(rm: RM, events: Iterable[Event]) -> list[Effect]:
     return [effect for event in events for effect in rm.scheduler.handle(event, rm.now)]
 
 
-def one_by_one(history: list[Any], event: Event) -> tuple[Player, list[Effect], list[Effect]]:
-    """Return the effects of the event after a history, in chunks of one and in one piece."""
-    whole, in_chunks = Player(), Player()
-    for move in history:
-        whole.play(move)
-        in_chunks.play(move)
+def one_by_one(
+    history: list[Any], event: Event, kind: type[Player] = Player
+) -> tuple[Player, Player, list[Effect], list[Effect]]:
+    """Return players and effects of the event after a history: in chunks of one, and as a whole."""
+    in_chunks, whole = kind().plays(history), kind().plays(history)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunks, "MOST", 1)
         parts = in_chunks.scheduler.chunks(event)
         sent = [e for p in parts for e in in_chunks.scheduler.handle(p, in_chunks.now)]
-    return in_chunks, sent, whole.scheduler.handle(event, whole.now)
+    return in_chunks, whole, sent, whole.scheduler.handle(event, whole.now)
 
 
 @pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("unknown", 0)])
@@ -116,23 +116,6 @@ def test_small_withdrawals_are_handled_along_with_large_ones(
     assert keys(sent[-1]) == [f"k{number}" for number in range(1, 6)]
 
 
-def chunks_have_the_same_effects(
-    event: UpdateAllocations, history: list[Any], whole: Player, in_chunks: Player
-) -> None:
-    """Check that the event has the same effects after a history if it is handled in chunks."""
-    for move in history:
-        whole.play(move)
-        in_chunks.play(move)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "MOST", 1)
-        parts = in_chunks.scheduler.chunks(event)
-        sent = [e for p in parts for e in in_chunks.scheduler.handle(p, in_chunks.now)]
-
-    assert sent == whole.scheduler.handle(event, whole.now)
-    assert in_chunks.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
-
-
 @given(histories, st.sampled_from(["", "a1", "g1"]))
 @settings(max_examples=examples(30))
 def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], application: str) -> None:
@@ -140,7 +123,10 @@ def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], applicati
     release = of_allocations(application or "a1")
     event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
 
-    chunks_have_the_same_effects(event, history, Player(), Player())
+    in_chunks, whole, sent, at_once = one_by_one(history, event)
+
+    assert sent == at_once
+    assert in_chunks.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
 
 
 # requirement: SI-REL-029
@@ -152,14 +138,17 @@ def test_chunked_release_of_asks_and_allocations_has_the_same_effects(
     release = ReleaseRequest("default", AskedAndHeld(application), STOPPED)
     event = UpdateAllocations("rm", releases=(release,))
 
-    chunks_have_the_same_effects(event, history, KeyedPlayer(), KeyedPlayer())
+    in_chunks, whole, sent, at_once = one_by_one(history, event, KeyedPlayer)
+
+    assert sent == at_once
+    assert in_chunks.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
 
 
 @given(histories, st.sampled_from(["a1", "b1", "g1", "g2"]))
 @settings(max_examples=examples(30))
 def test_application_can_be_removed_in_chunks(history: list[Any], application: str) -> None:
     event = UpdateApplications("rm", remove=(RemoveApplication(application),))
-    in_chunks, sent, at_once = one_by_one(history, event)
+    in_chunks, _, sent, at_once = one_by_one(history, event)
 
     assert of(sent, ReleasedAllocation) == of(at_once, ReleasedAllocation)
     for partition in in_chunks.partitions:
@@ -171,7 +160,7 @@ def test_application_can_be_removed_in_chunks(history: list[Any], application: s
 @settings(max_examples=examples(30))
 def test_node_can_be_removed_in_chunks(history: list[Any], names: tuple[str, ...]) -> None:
     gone = tuple(NodeInfo(name, NodeAction.DECOMMISSION) for name in names)
-    in_chunks, sent, at_once = one_by_one(history, UpdateNodes("rm", gone))
+    in_chunks, _, sent, at_once = one_by_one(history, UpdateNodes("rm", gone))
 
     assert of(sent, ReleasedAllocation) == of(at_once, ReleasedAllocation)
     assert of(sent, RejectedNode) == of(at_once, RejectedNode)
@@ -274,6 +263,19 @@ async def test_other_rms_are_served_between_two_chunks() -> None:
         assert await own is None
 
 
+async def test_lost_connection_is_handled_after_the_last_chunk() -> None:
+    async with served() as wire:
+        await begun(wire)
+        engine = wire.server.engine
+
+        many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+        engine.report(ConnectionLost("rm"))
+
+        assert engine.serves("rm")
+        await many
+        await until(lambda: not engine.serves("rm"))
+
+
 async def test_chunks_for_an_earlier_registration_are_dropped() -> None:
     async with served() as wire:
         await begun(wire)
@@ -343,14 +345,10 @@ async def test_answers_are_counted_before_more_are_produced(
     limits = Limits(outbox_bytes=10 << 20)
     async with served(settings=Settings(longest_name=1 << 20), limits=limits) as wire:
         await wire.registers()
-        nodes = await wire.opens("UpdateNode")
-        await nodes.send(nodes=[wire.node("n" * 100_000, memory=4000)])
-        await nodes.receives()
-        applications = await wire.opens("UpdateApplication")
-        await applications.send(new=[wire.application()])
-        await applications.receives()
+        nodes, applications, allocations = await all_streams(wire)
+        await accepted_node(wire, nodes, "n" * 100_000, memory=4000)
+        await accepted_application(wire, applications)
         monkeypatch.setattr(StreamTable, "deliver", counted)
-        allocations = await wire.opens("UpdateAllocation")
         await allocations.asks(*[wire.ask(f"k{number}", memory=1) for number in range(4000)])
 
         code, message = await allocations.ends()

@@ -14,7 +14,9 @@ import pytest
 from click.testing import CliRunner
 from patience import patient
 from sireference.cli import _settings, main, serve
+from sireference.cli.operations import limits
 from sireference.shell.extension.service import SERVICE
+from sireference.shell.options import Limits
 from siwire import DEFAULT_REVISION, rpc
 
 TIMEOUT = patient()  # seconds
@@ -138,17 +140,22 @@ def test_invalid_value_is_a_usage_error_in_one_line(option: str, seconds: str) -
     assert f"Invalid value for '{option}': {message}" in result.output
 
 
-def test_invalid_seconds_are_a_usage_error() -> None:
-    result = CliRunner().invoke(main, ["serve", "--completing-timeout", "soon"])
+def test_limits_and_number_of_remembered_applications_are_options() -> None:
+    options = ["--max-finished=7", "--max-message-bytes=1000", "--max-streams=3"]
+    options += ["--max-streams-per-rm=2", "--max-outbox-bytes=5000"]
+    options += ["--first-message-timeout=0.2", "--callback-timeout=0.5"]
 
-    assert result.exit_code == 4
-    assert "Invalid value for '--completing-timeout': 'soon' is not a number" in result.output
+    chosen = serve.make_context("serve", options).params
 
-
-def test_number_of_remembered_finished_applications_is_an_option() -> None:
-    chosen = serve.make_context("serve", ["--max-finished", "7"])
-
-    assert _settings(chosen.params).max_finished == 7
+    assert _settings(chosen).max_finished == 7
+    assert limits(chosen) == Limits(
+        message_bytes=1000,
+        streams=3,
+        streams_per_rm=2,
+        first_message_timeout=0.2,
+        outbox_bytes=5000,
+        callback_timeout=0.5,
+    )
 
 
 def test_virtual_time_is_an_option() -> None:

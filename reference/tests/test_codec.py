@@ -9,7 +9,7 @@ from sireference.core import model
 from sireference.core.resources import Resource
 from sireference.core.states import ApplicationState, NodeAction, TerminationType
 from siwire import REVISIONS, Capability, Revision
-from tests.coding import read, resource, write
+from tests.coding import TERMINATIONS, read, resource, write
 from tests.fields import has_field, identity_in, recovers_by_allocations
 
 REVISED = [REVISIONS[name] for name in ("2023-04", "2023-08", "2023-12", "2024-10", "2026-04")]
@@ -125,18 +125,7 @@ def test_existing_allocation_fields_are_read(revision: Revision) -> None:
 
 
 @with_asks
-@pytest.mark.parametrize(
-    ("number", "meant"),
-    [
-        (0, TerminationType.UNSET),
-        (1, TerminationType.STOPPED_BY_RM),
-        (2, TerminationType.TIMEOUT),
-        (3, TerminationType.PREEMPTED_BY_SCHEDULER),
-        (4, TerminationType.PLACEHOLDER_REPLACED),
-        (77, TerminationType.UNRECOGNISED),
-        (-1, TerminationType.UNRECOGNISED),
-    ],
-)
+@pytest.mark.parametrize(("number", "meant"), TERMINATIONS)
 def test_release_fields_are_read(revision: Revision, number: int, meant: TerminationType) -> None:
     si = revision.si
     common = {"partitionName": "p", "applicationID": "a", "allocationKey": "k", "message": "m"}
@@ -161,7 +150,7 @@ def test_release_fields_are_read(revision: Revision, number: int, meant: Termina
     )
 
 
-@with_asks
+@every_revision
 def test_node_fields_are_read(revision: Revision) -> None:
     si = revision.si
     attributes = {"si/node-partition": "p", "zone": "z"}
@@ -170,9 +159,11 @@ def test_node_fields_are_read(revision: Revision) -> None:
         action=si.NodeInfo.CREATE,
         attributes=attributes,
         schedulableResource=resource(si, memory=9),
-        occupiedResource=si.Resource(),
-        existingAllocations=[si.Allocation(nodeID="n", **{identity_in(revision): "id"})],
     )
+    is_apart = revision in APART
+    if is_apart:
+        message.occupiedResource.SetInParent()
+        message.existingAllocations.add(nodeID="n", **{identity_in(revision): "id"})
 
     full, empty = read(revision, "UpdateNode", nodes=[message, si.NodeInfo()]).nodes
 
@@ -182,8 +173,8 @@ def test_node_fields_are_read(revision: Revision) -> None:
         partition="p",
         attributes=attributes,
         capacity=Resource({"memory": 9}),
-        occupied=Resource(),
-        allocations=(model.AllocationRecord("id", model.Ask("", ""), "n"),),
+        occupied=Resource() if is_apart else None,
+        allocations=(model.AllocationRecord("id", model.Ask("", ""), "n"),) if is_apart else (),
     )
     assert empty == model.NodeInfo("", NodeAction.UNSET)
 
@@ -264,15 +255,6 @@ def test_registration_fields_are_read(revision: Revision) -> None:
     assert (event.rm_id, event.version, event.policy_group) == ("rm", "v", "pg")
     assert (event.build_info, event.extra_config) == ({"b": "i"}, {"e": "c"})
     assert [queue.name for queue in event.configuration.partitions[0].root.queues] == ["only"]
-
-
-@every_revision
-def test_built_in_configuration_is_the_default(revision: Revision) -> None:
-    for config in ("", " \n"):
-        message = revision.si.RegisterResourceManagerRequest(rmID="rm", config=config)
-        event = codec_for(revision).register(message)
-        queues = event.configuration.partitions[0].root.queues
-        assert [queue.name for queue in queues] == ["default"]
 
 
 @every_revision

@@ -6,7 +6,7 @@ from sireference.core import model
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from siwire import REVISIONS, Revision
-from tests.coding import read, resource, write
+from tests.coding import TERMINATIONS, read, resource, write
 
 REVISED = [REVISIONS["2024-10"], REVISIONS["2026-04"]]
 both_revisions = pytest.mark.parametrize("revision", REVISED, ids=str)
@@ -134,18 +134,7 @@ def test_all_kinds_keep_the_order_of_the_list(revision: Revision) -> None:
 
 
 @both_revisions
-@pytest.mark.parametrize(
-    ("number", "meant"),
-    [
-        (0, TerminationType.UNSET),
-        (1, TerminationType.STOPPED_BY_RM),
-        (2, TerminationType.TIMEOUT),
-        (3, TerminationType.PREEMPTED_BY_SCHEDULER),
-        (4, TerminationType.PLACEHOLDER_REPLACED),
-        (77, TerminationType.UNRECOGNISED),
-        (-1, TerminationType.UNRECOGNISED),
-    ],
-)
+@pytest.mark.parametrize(("number", "meant"), TERMINATIONS)
 def test_release_fields_are_read(revision: Revision, number: int, meant: TerminationType) -> None:
     si = revision.si
     common = {"partitionName": "p", "applicationID": "a", "message": "m"}
@@ -163,29 +152,6 @@ def test_release_fields_are_read(revision: Revision, number: int, meant: Termina
         model.ReleaseRequest("p", model.OneOfKey("a", "k"), meant, "m"),
         model.ReleaseRequest("p", model.AskedAndHeld("a"), meant, "m"),
     )
-
-
-@both_revisions
-def test_node_fields_are_read(revision: Revision) -> None:
-    si = revision.si
-    attributes = {"si/node-partition": "p", "zone": "z"}
-    message = si.NodeInfo(
-        nodeID="n",
-        action=si.NodeInfo.CREATE,
-        attributes=attributes,
-        schedulableResource=resource(si, memory=9),
-    )
-
-    node, empty = read(revision, "UpdateNode", nodes=[message, si.NodeInfo()]).nodes
-
-    assert node == model.NodeInfo(
-        node_id="n",
-        action=NodeAction.CREATE,
-        partition="p",
-        attributes=attributes,
-        capacity=Resource({"memory": 9}),
-    )
-    assert empty == model.NodeInfo("", NodeAction.UNSET)
 
 
 # requirement: SI-WIRE-010

@@ -16,14 +16,11 @@ from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from siwire import REVISIONS
 from siwire.r2021_02 import si_pb2 as si
+from tests.coding import resource
 
 REVISION = REVISIONS["2021-02"]
 CODEC = codec_for(REVISION)
 OPERATOR = b"\x08"  # field 1 as a varint, which is what the specification means
-
-
-def resource(**amounts: int) -> si.Resource:
-    return si.Resource(resources={name: si.Quantity(value=v) for name, v in amounts.items()})
 
 
 def read(**fields: Any) -> list[Any]:
@@ -82,7 +79,7 @@ def test_ask_fields_are_read() -> None:
         allocationKey="k",
         applicationID="a",
         partitionName="p",
-        resourceAsk=resource(memory=-5, gpu=0),
+        resourceAsk=resource(si, memory=-5, gpu=0),
         maxAllocations=-3,
         priority=si.Priority(priorityValue=-7),
         executionTimeoutMilliSeconds=1500,
@@ -219,7 +216,7 @@ def test_application_fields_are_read_and_its_gang_style_is_hard() -> None:
         ugi=si.UserGroupInformation(user="u", groups=["g", "h"]),
         tags={"t": "v"},
         executionTimeoutMilliSeconds=-1,
-        placeholderAsk=resource(memory=3),
+        placeholderAsk=resource(si, memory=3),
     )
     removal = si.RemoveApplicationRequest(applicationID="b", partitionName="p")
 
@@ -248,7 +245,7 @@ def test_new_node_is_created_with_its_existing_allocations() -> None:
         allocationKey="k",
         allocationTags={"t": "v"},
         UUID="id",
-        resourcePerAlloc=resource(memory=2),
+        resourcePerAlloc=resource(si, memory=2),
         priority=si.Priority(priorityValue=4),
         queueName="somewhere",
         nodeID="n",
@@ -260,8 +257,8 @@ def test_new_node_is_created_with_its_existing_allocations() -> None:
     message = si.NewNodeInfo(
         nodeID="n",
         attributes={"si/node-partition": "p"},
-        schedulableResource=resource(memory=9),
-        occupiedResource=resource(memory=1),
+        schedulableResource=resource(si, memory=9),
+        occupiedResource=resource(si, memory=1),
         existingAllocations=[old],
     )
 
@@ -354,7 +351,7 @@ def test_release_fields_are_read() -> None:
 
 
 def test_utilisation_is_read() -> None:
-    report = si.UtilizationReport(ID="n", actualUsedResource=resource(memory=2))
+    report = si.UtilizationReport(ID="n", actualUsedResource=resource(si, memory=2))
 
     (event,) = read(utilizationReports=[report])
 

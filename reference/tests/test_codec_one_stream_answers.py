@@ -9,14 +9,10 @@ from sireference.core.resources import Resource
 from sireference.core.states import ApplicationState, TerminationType
 from siwire import REVISIONS
 from siwire.r2021_02 import si_pb2 as si
+from tests.coding import resource
 
 REVISION = REVISIONS["2021-02"]
 CODEC = codec_for(REVISION)
-OPERATOR = b"\x08"  # field 1 as a varint, which is what the specification means
-
-
-def resource(**amounts: int) -> si.Resource:
-    return si.Resource(resources={name: si.Quantity(value=v) for name, v in amounts.items()})
 
 
 def write(*answers: model.Answer) -> list[Any]:
@@ -47,7 +43,7 @@ def test_new_allocation_fields_are_written(name: str) -> None:
                 allocationKey="k",
                 allocationTags={"t": "v"},
                 UUID="id",
-                resourcePerAlloc=resource(memory=2, gpu=0),
+                resourcePerAlloc=resource(si, memory=2, gpu=0),
                 priority=(
                     si.Priority(priorityClassName="high") if name else si.Priority(priorityValue=7)
                 ),
@@ -149,15 +145,13 @@ def test_verdicts_share_a_message_and_decisions_keep_their_order() -> None:
     ]
     (advice,) = responses[-1].nodeRecommendations
     assert advice == si.NodeRecommendation(
-        recommendedSchedulableResource=resource(memory=3), message="m"
+        recommendedSchedulableResource=resource(si, memory=3), message="m"
     )
 
 
 # requirement: SI-CONN-012
 def test_resync_is_sent_only_to_rms_that_can_register() -> None:
-    codec = CODEC
-
-    (message,) = codec.refusal_messages(model.Refused("rm", "why"))
+    (message,) = CODEC.refusal_messages(model.Refused("rm", "why"))
 
     assert message == si.UpdateResponse(action=si.UpdateResponse.RESYNC)
-    assert not codec.refusal_messages(model.Refused("", "why"))
+    assert not CODEC.refusal_messages(model.Refused("", "why"))

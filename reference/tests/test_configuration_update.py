@@ -5,8 +5,7 @@ from sireference.core import configuration_update
 from sireference.core.model import AllocationRecord, Ask, Configured, Refused, Register, Settings
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
-from sireference.core.state.partition import Partition
-from tests.configuring import is_taken, queues, root, running, takes, tree
+from tests.configuring import is_taken, queues, running, takes, tree
 from tests.driving import RM, identities, keys, of, placed
 
 # Atomicity
@@ -34,7 +33,7 @@ def test_running_allocations_continue() -> None:
 # requirement: SI-CFG-004
 def test_update_for_another_rm_changes_nothing() -> None:
     rm = running("{name: q1}")
-    before = root(rm)
+    before = rm.partition.root
     both = tree("{name: q1}", "{name: q2}")
     registered = rm.scheduler.rms.all()[0].register
     stranger = RM(scheduler=Scheduler())
@@ -45,7 +44,7 @@ def test_update_for_another_rm_changes_nothing() -> None:
     assert "rm9" in refused.reason
     (refused,) = of(rm.reconfigures(both, policy_group="pg9"), Refused)
     assert "pg9" in refused.reason
-    assert root(rm) is before
+    assert rm.partition.root is before
     assert queues(rm) == ["q1"]
     assert rm.scheduler.rms.all()[0].register is registered
 
@@ -98,14 +97,6 @@ def test_extra_config_is_replaced() -> None:
     assert rm.scheduler.snapshot("rm").extra_config == {"key": "two"}
 
 
-def test_rm_that_is_not_running_cannot_be_configured() -> None:
-    scheduler = Scheduler()
-    rm = RM(scheduler=scheduler)
-    rm.rm_id = "stranger"
-
-    assert not is_taken(rm.reconfigures(""))
-
-
 # Raised and lowered limits
 
 
@@ -147,13 +138,6 @@ def test_lowered_limit_releases_nothing() -> None:
     assert keys(rm.asks("k2", memory=1)) == []
     assert [keys(rm.releases(identity)) for identity in made[:2]] == [[], []]
     assert keys(rm.releases(made[2])) == ["k2"]
-
-
-def test_removed_maximum_no_longer_limits() -> None:
-    rm = running("{name: q1, resources: {max: {memory: 1}}}", a1="q1")
-    rm.asks("k1", memory=50)
-
-    assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k1"]
 
 
 def test_raised_application_limit_lets_more_run() -> None:
@@ -200,7 +184,7 @@ def test_user_limits_can_be_added_changed_and_removed() -> None:
     rm.submits("a2", "root.q1", user="u1")
     assert keys(rm.asks("k3", "a2", memory=1)) == []
     assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k2", "k3"]
-    assert not root(rm).user_quotas
+    assert not rm.partition.root.user_quotas
 
 
 def test_running_applications_count_towards_a_new_user_limit() -> None:
@@ -365,7 +349,7 @@ def test_dynamic_queue_becomes_configured_when_it_is_named() -> None:
     rm.reconfigures(named)
     rm.waits(60)
     assert queues(rm) == ["dynamic"]
-    assert root(rm).children["dynamic"].maximum == Resource({"memory": 1})
+    assert rm.partition.root.children["dynamic"].maximum == Resource({"memory": 1})
 
 
 # Rules and policies
@@ -376,14 +360,13 @@ def test_placement_rules_and_permissions_are_replaced() -> None:
     fixed = "    placementrules: [{name: fixed, value: root.q2}]\n"
     rm.reconfigures(tree("{name: q1}", "{name: q2}", rest=fixed))
     rm.submits("a1", "root.q1")
-    partition: Partition = rm.scheduler.rms.all()[0].partitions["default"]
-    assert partition.applications["a1"].leaf.name == "root.q2"
+    assert rm.partition.applications["a1"].leaf.name == "root.q2"
 
     closed = tree("{name: q1}", "{name: q2}").replace('submitacl: "*"', "submitacl: boss")
     rm.reconfigures(closed)
     assert not takes(rm, "a2", "root.q1", user="u1")
     assert takes(rm, "a3", "root.q1", user="boss")
-    assert "a1" in partition.applications
+    assert "a1" in rm.partition.applications
 
 
 def test_application_order_follows_the_new_policy() -> None:

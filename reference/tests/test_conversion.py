@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-un
 from sireference.codec import Policies
 from sireference.configuration.model import Configuration
 from siwire.ext import extension_pb2 as ext
-from tests.wire import QUIET, TIMEOUT, Wire, served
+from tests.wire import QUIET, TIMEOUT, Wire, served, until
 
 QUEUES = (
     "partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: [{name: @}]}]}]"
@@ -76,9 +76,8 @@ async def is_healthy(wire: Wire) -> bool:
 
 async def learns_of(wire: Wire, count: int) -> None:
     """Wait until the server has started that many registrations."""
-    async with asyncio.timeout(TIMEOUT):
-        while wire.server.engine.counters.handled["RegisterResourceManager"] < count:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    handled = wire.server.engine.counters.handled
+    await until(lambda: handled["RegisterResourceManager"] >= count)
 
 
 async def leaves(wire: Wire, rm_id: str = "rm") -> list[str]:

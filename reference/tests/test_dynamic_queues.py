@@ -9,7 +9,6 @@ from sireference.core.model import (
     UpdateApplications,
 )
 from sireference.core.resources import Resource
-from sireference.core.state.queue import Queue
 from tests.driving import RM, identities, keys, of
 
 QUEUES = """
@@ -44,10 +43,7 @@ class Spaces(RM):
         return bool(of(self.submits(application, "", tags=tags), AcceptedApplication))
 
     def queues(self) -> list[str]:
-        return [queue.name for queue in self.root().all()]
-
-    def root(self) -> Queue:
-        return self.scheduler.rms.all()[0].partitions["default"].root
+        return [queue.name for queue in self.partition.root.all()]
 
     def gets(self, application: str, memory: int = 1) -> int:
         key = f"{application}-{memory}"
@@ -103,7 +99,7 @@ def test_removed_queue_is_created_again_on_demand(rm: Spaces) -> None:
 
     assert "root.spaces.ns" in rm.queues()
     assert rm.gets("a2") == 5
-    assert rm.root().used.amounts["memory"] == 5
+    assert rm.partition.root.used.amounts["memory"] == 5
 
 
 def test_dynamic_parents_are_removed_with_their_last_child(rm: Spaces) -> None:
@@ -168,7 +164,7 @@ def test_namespaces_have_separate_quotas(rm: Spaces) -> None:
 def test_tag_sets_the_guarantee_of_the_namespace(rm: Spaces) -> None:
     rm.enters("a1", namespace_resourceguaranteed='{"resources": {"memory": {"value": 4}}}')
 
-    leaf = rm.root().children["spaces"].children["ns"]
+    leaf = rm.partition.root.children["spaces"].children["ns"]
     assert (leaf.guaranteed, leaf.maximum) == (Resource({"memory": 4}), Resource({"memory": 5}))
 
 
@@ -299,20 +295,18 @@ def test_forced_application_goes_to_its_regular_queue_if_it_may() -> None:
     rm = RM()
     verdict(rm, forced("a1", "root.default"))
 
-    partition = rm.scheduler.rms.all()[0].partitions["default"]
-    assert partition.applications["a1"].leaf.name == "root.default"
+    assert rm.partition.applications["a1"].leaf.name == "root.default"
 
 
 def test_only_forced_applications_use_the_recovery_queue() -> None:
     rm = RM()
     rm.creates("n1", memory=10)
     assert verdict(rm, forced("a1"))
-    partition = rm.scheduler.rms.all()[0].partitions["default"]
-    leaf = partition.applications["a1"].leaf.name
+    leaf = rm.partition.applications["a1"].leaf.name
 
     assert not verdict(rm, NewApplication("a2", leaf))
     assert verdict(rm, forced("a3", leaf))
-    assert partition.applications["a3"].leaf.name == leaf
+    assert rm.partition.applications["a3"].leaf.name == leaf
 
 
 def test_forced_creation_does_not_accept_duplicates_or_unknown_partitions() -> None:
@@ -338,5 +332,4 @@ def test_empty_recovery_queue_is_removed() -> None:
     rm.removes("a1")
     rm.waits(60)
 
-    partition = rm.scheduler.rms.all()[0].partitions["default"]
-    assert [queue.name for queue in partition.root.all()] == ["root", "root.default"]
+    assert [queue.name for queue in rm.partition.root.all()] == ["root", "root.default"]

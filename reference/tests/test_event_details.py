@@ -28,6 +28,7 @@ class Record(NamedTuple):
     change: ChangeType
     type: str
     object_id: str
+    refers_to: str = ""
 
 
 Scenario = Callable[[Watched], list[Effect]]
@@ -145,11 +146,11 @@ def placed_by_name(rm: Watched) -> list[Effect]:
 
 
 SCENARIOS: Final[Mapping[ChangeDetail, tuple[Scenario, Record]]] = {
-    ChangeDetail.REQUEST_CANCEL: (withdrawn, Record(REMOVE, "REQUEST", "k1")),
-    ChangeDetail.REQUEST_ALLOC: (asked, Record(ADD, "REQUEST", "k1")),
-    ChangeDetail.REQUEST_TIMEOUT: (gang_given_up, Record(REMOVE, "REQUEST", "p2")),
-    ChangeDetail.APP_ALLOC: (asked, Record(ADD, "APP", "a1")),
-    ChangeDetail.APP_REQUEST: (asked, Record(ADD, "APP", "a1")),
+    ChangeDetail.REQUEST_CANCEL: (withdrawn, Record(REMOVE, "REQUEST", "k1", "a1")),
+    ChangeDetail.REQUEST_ALLOC: (asked, Record(ADD, "REQUEST", "k1", "1")),
+    ChangeDetail.REQUEST_TIMEOUT: (gang_given_up, Record(REMOVE, "REQUEST", "p2", "g1")),
+    ChangeDetail.APP_ALLOC: (asked, Record(ADD, "APP", "a1", "1")),
+    ChangeDetail.APP_REQUEST: (asked, Record(ADD, "APP", "a1", "k1")),
     ChangeDetail.APP_REJECT: (
         lambda rm: rm.submits("a2", "root.nowhere"),
         Record(SET, "APP", "a2"),
@@ -170,22 +171,25 @@ SCENARIOS: Final[Mapping[ChangeDetail, tuple[Scenario, Record]]] = {
     ),
     ChangeDetail.NODE_READY: (readied, Record(SET, "NODE", "n1")),
     ChangeDetail.NODE_SCHEDULABLE: (lambda rm: rm.drains("n1"), Record(SET, "NODE", "n1")),
-    ChangeDetail.NODE_ALLOC: (asked, Record(ADD, "NODE", "n1")),
+    ChangeDetail.NODE_ALLOC: (asked, Record(ADD, "NODE", "n1", "1")),
     ChangeDetail.NODE_CAPACITY: (lambda rm: rm.updates("n1", memory=9), Record(SET, "NODE", "n1")),
     ChangeDetail.NODE_OCCUPIED: (occupied, Record(SET, "NODE", "n1")),
-    ChangeDetail.NODE_RESERVATION: (reserved, Record(ADD, "NODE", "n1")),
+    ChangeDetail.NODE_RESERVATION: (reserved, Record(ADD, "NODE", "n1", "k1")),
     ChangeDetail.QUEUE_CONFIG: (queue_added, Record(ADD, "QUEUE", "root.new")),
     ChangeDetail.QUEUE_DYNAMIC: (placed_by_name, Record(ADD, "QUEUE", "root.users.ann")),
     ChangeDetail.QUEUE_TYPE: (made_a_parent, Record(SET, "QUEUE", "root.default")),
     ChangeDetail.QUEUE_MAX: (limited, Record(SET, "QUEUE", "root.entitled")),
     ChangeDetail.QUEUE_GUARANTEED: (limited, Record(SET, "QUEUE", "root.entitled")),
-    ChangeDetail.QUEUE_APP: (lambda rm: rm.submits("a2"), Record(ADD, "QUEUE", "root.default")),
-    ChangeDetail.QUEUE_ALLOC: (asked, Record(ADD, "QUEUE", "root.default")),
-    ChangeDetail.ALLOC_CANCEL: (stopped, Record(REMOVE, "APP", "a1")),
-    ChangeDetail.ALLOC_PREEMPT: (preempted, Record(REMOVE, "APP", "a1")),
-    ChangeDetail.ALLOC_TIMEOUT: (placeholder_timed_out, Record(REMOVE, "APP", "g1")),
-    ChangeDetail.ALLOC_REPLACED: (replaced, Record(REMOVE, "APP", "a1")),
-    ChangeDetail.ALLOC_NODEREMOVED: (lost_its_node, Record(REMOVE, "APP", "a1")),
+    ChangeDetail.QUEUE_APP: (
+        lambda rm: rm.submits("a2"),
+        Record(ADD, "QUEUE", "root.default", "a2"),
+    ),
+    ChangeDetail.QUEUE_ALLOC: (asked, Record(ADD, "QUEUE", "root.default", "1")),
+    ChangeDetail.ALLOC_CANCEL: (stopped, Record(REMOVE, "APP", "a1", "1")),
+    ChangeDetail.ALLOC_PREEMPT: (preempted, Record(REMOVE, "APP", "a1", "1")),
+    ChangeDetail.ALLOC_TIMEOUT: (placeholder_timed_out, Record(REMOVE, "APP", "g1", "1")),
+    ChangeDetail.ALLOC_REPLACED: (replaced, Record(REMOVE, "APP", "a1", "1")),
+    ChangeDetail.ALLOC_NODEREMOVED: (lost_its_node, Record(REMOVE, "APP", "a1", "1")),
 }
 
 
@@ -202,5 +206,23 @@ def test_change_leads_to_a_record_with_its_detail(detail: ChangeDetail) -> None:
 
     effects = scenario(rm)
 
-    sent = [sent for sent in received(effects) if sent[3] == detail.name]
-    assert (record.type, record.object_id, record.change.name) in [one[:3] for one in sent]
+    change = record.change.name
+    expected = (record.type, record.object_id, change, detail.name, record.refers_to)
+    assert expected in received(effects)
+
+
+# requirement: SI-EVT-009
+def test_reservation_ends_with_a_record() -> None:
+    sent = received(preempted(Watched()))
+
+    assert ("NODE", "n1", "REMOVE", "NODE_RESERVATION", "k1") in sent
+
+
+# requirement: SI-EVT-008
+def test_application_whose_gang_is_given_up_is_accepted_again() -> None:
+    rm = Watched(settings=_TIMERS)
+
+    sent = received(gang_given_up(rm) + rm.releases("1", "g1", TerminationType.TIMEOUT))
+
+    states = [detail for _, _, change, detail, _ in sent if change == "SET"]
+    assert states[:2] == ["APP_RESUMING", "APP_ACCEPTED"]

@@ -9,7 +9,6 @@ from sireference.core.model import (
     Effect,
     EventRecord,
     OfferCallbacks,
-    PreemptionPolicy,
     RecordType,
     Register,
     Rules,
@@ -154,16 +153,6 @@ def test_release_by_the_rm_is_a_cancellation(rm: Watched) -> None:
     ]
 
 
-# requirement: SI-EVT-008, SI-EVT-012
-def test_withdrawn_ask_is_a_cancellation(rm: Watched) -> None:
-    rm.asks("k1", memory=11)
-
-    assert received(rm.withdraws("k1"))[:2] == [
-        ("APP", "a1", "REMOVE", "APP_REQUEST", "k1"),
-        ("REQUEST", "k1", "REMOVE", "REQUEST_CANCEL", "a1"),
-    ]
-
-
 def test_replaced_ask_is_a_change_not_a_cancellation(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 
@@ -187,59 +176,6 @@ def test_execution_timeout_is_a_timeout(rm: Watched) -> None:
     confirmed = received(rm.releases(identity, termination=TerminationType.TIMEOUT))
 
     assert ("APP", "a1", "REMOVE", "ALLOC_TIMEOUT", identity) in confirmed
-
-
-# requirement: SI-EVT-007, SI-EVT-008
-@pytest.mark.parametrize(
-    ("style", "states"),
-    [("Hard", ["APP_FAILING", "APP_FAILED"]), ("Soft", ["APP_RESUMING", "APP_ACCEPTED"])],
-)
-def test_gang_timeout_records(style: str, states: list[str]) -> None:
-    rm = Watched(settings=Settings(placeholder_timeout=60.0))
-    rm.submits("g1", gang_style=style, placeholder_ask=Resource({"memory": 10}))
-    member = {"task_group": "tg", "placeholder": True}
-    (identity,) = identities(rm.asks("p1", "g1", memory=8, more=member))
-    rm.asks("p2", "g1", memory=8, more=member)
-
-    expired = received(rm.waits(60.0))
-    gone = received(rm.releases(identity, "g1", TerminationType.TIMEOUT))
-
-    assert ("REQUEST", "p2", "REMOVE", "REQUEST_TIMEOUT", "g1") in expired
-    assert ("APP", "g1", "REMOVE", "ALLOC_TIMEOUT", identity) in gone
-    moved = [t for t in expired + gone if t[2] == "SET"]
-    assert [detail for _, _, _, detail, _ in moved][:2] == states
-
-
-# requirement: SI-EVT-008
-def test_placeholder_replacement_records(rm: Watched) -> None:
-    member = {"task_group": "tg", "placeholder": True}
-    (identity,) = identities(rm.asks("p1", memory=8, more=member))
-    rm.asks("k1", memory=8, more={"task_group": "tg"})
-
-    effects = rm.releases(identity, termination=TerminationType.PLACEHOLDER_REPLACED)
-
-    sent = received(effects)
-    (real,) = identities(effects)
-    assert ("APP", "a1", "REMOVE", "ALLOC_REPLACED", identity) in sent
-    assert ("APP", "a1", "ADD", "APP_ALLOC", real) in sent
-
-
-# requirement: SI-EVT-008, SI-EVT-009
-def test_preemption_reserves_and_then_preempts(rm: Watched) -> None:
-    willing = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
-    (victim,) = identities(rm.asks("v1", memory=8, more=willing))
-    rm.submits("a2", "root.entitled")
-    policy = PreemptionPolicy(allow_preempt_other=True)
-    rm.asks("k1", "a2", memory=5, more={"preemption_policy": policy})
-
-    begun = received(rm.waits(1.0))
-    effects = rm.releases(victim, termination=TerminationType.PREEMPTED_BY_SCHEDULER)
-
-    assert begun == [("NODE", "n1", "ADD", "NODE_RESERVATION", "k1")]
-    sent = received(effects)
-    assert ("APP", "a1", "REMOVE", "ALLOC_PREEMPT", victim) in sent
-    assert ("NODE", "n1", "REMOVE", "NODE_RESERVATION", "k1") in sent
-    assert ("REQUEST", "k1", "ADD", "REQUEST_ALLOC", identities(effects)[0]) in sent
 
 
 # requirement: SI-EVT-005, SI-EVT-009
@@ -329,14 +265,6 @@ def test_removed_application_records(rm: Watched) -> None:
         ("QUEUE", "root.default", "REMOVE", "QUEUE_APP", "a1"),
         ("APP", "a1", "REMOVE", "DETAILS_NONE", ""),
     ]
-
-
-# requirement: SI-EVT-010
-def test_dynamic_queue_records(rm: Watched) -> None:
-    sent = received(rm.submits("a2", "", user="ann"))
-
-    assert sent[0] == ("QUEUE", "root.users.ann", "ADD", "QUEUE_DYNAMIC", "")
-    assert ("QUEUE", "root.users.ann", "ADD", "QUEUE_APP", "a2") in sent
 
 
 # requirement: SI-EVT-010

@@ -11,20 +11,15 @@ from sireference.clock import VirtualClock
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Revision
 from siwire.ext import extension_pb2 as ext
+from tests.configuring import tree
 from tests.test_callbacks import THREE_STREAMS, over_the_wire, read
-from tests.wire import Callbacks, Stream, Wire, served
+from tests.wire import Callbacks, Stream, Wire, busy_streams, served
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        properties: {preemption.delay: 1ms}
-        queues:
-          - {name: default}
-          - {name: entitled, resources: {guaranteed: {memory: 5}}}
-"""
+QUEUES = tree(
+    "{name: default}",
+    "{name: entitled, resources: {guaranteed: {memory: 5}}}",
+    root="properties: {preemption.delay: 1ms}",
+)
 
 VICTIMS = {f"v{number}" for number in range(10)}
 Answering = Callable[[Callbacks, ext.ToRm], Awaitable[object]]
@@ -34,13 +29,8 @@ async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
     """Send the ask k1, which claims 2 of the memory that ten victims have 1 of each."""
     await wire.registers(config=QUEUES)
     callbacks = await wire.offers(ext.EVICTION_CHECK)
-    nodes = await wire.opens("UpdateNode")
-    applications = await wire.opens("UpdateApplication")
-    allocations = await wire.opens("UpdateAllocation")
-    await nodes.send(nodes=[wire.node("n1", memory=10)])
-    await nodes.receives()
-    new = [wire.application("a1"), wire.application("a2", "root.entitled")]
-    await applications.send(new=new)
+    _, applications, allocations = await busy_streams(wire)
+    await applications.send(new=[wire.application("a2", "root.entitled")])
     await applications.receives()
     victims = [wire.ask(key, memory=1) for key in VICTIMS]
     claim = wire.ask("k1", "a2", memory=2)

@@ -5,12 +5,12 @@ from typing import Any
 
 import grpc
 import pytest
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc  # type: ignore[import-untyped]  # no types
 from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
 from siwire.ext import extension_pb2 as ext
+from tests.configuring import tree
 from tests.fields import begun, identified, identity_in, refused_keys
-from tests.wire import TIMEOUT, Stream, Wire, against, served
+from tests.wire import TIMEOUT, Stream, Wire, against, busy_streams, served
 
 Result = ext.SnapshotResult
 
@@ -22,14 +22,7 @@ on_virtual_time = against(lambda: served(clock=VirtualClock()))
 async def busy(wire: Wire) -> tuple[Stream, Stream, Stream]:
     """Add node n1 with memory 10 and application a1."""
     await wire.registers(extraConfig={"siconform.colour": "blue"})
-    nodes = await wire.opens("UpdateNode")
-    applications = await wire.opens("UpdateApplication")
-    allocations = await wire.opens("UpdateAllocation")
-    await nodes.send(nodes=[wire.node("n1", memory=10)])
-    await nodes.receives()
-    await applications.send(new=[wire.application()])
-    await applications.receives()
-    return nodes, applications, allocations
+    return await busy_streams(wire)
 
 
 async def phase(wire: Wire) -> str:
@@ -97,13 +90,8 @@ async def test_snapshot_shows_the_state(wire: Wire) -> None:
 @on_virtual_time
 async def test_sums_beyond_int64_are_capped(wire: Wire) -> None:
     await wire.registers()
-    nodes = await wire.opens("UpdateNode")
-    applications = await wire.opens("UpdateApplication")
-    await applications.send(new=[wire.application()])
-    await applications.receives()
+    *_, allocations = await busy_streams(wire)
     most = 2**63 - 1
-    await nodes.send(nodes=[wire.node("n1", memory=1)])
-    assert (await nodes.receives()).accepted
     running = [
         wire.si.Allocation(
             applicationID="a1",
@@ -113,7 +101,6 @@ async def test_sums_beyond_int64_are_capped(wire: Wire) -> None:
         )
         for name in ("x", "y")
     ]
-    allocations = await wire.opens("UpdateAllocation")
     await allocations.send(allocations=running)
     await allocations.asks(wire.ask("fence", "unknown"))
     assert refused_keys(await allocations.receives()) == ["fence"]
@@ -149,18 +136,6 @@ async def test_lost_connection_pauses_and_its_timeout_stops(wire: Wire) -> None:
     assert [a.allocation_key for a in kept.applications[0].allocations] == ["k1"]
     assert list(kept.applications[0].pending_keys) == ["k2"]
     assert gone == Result(phase=Result.STOPPED)
-
-
-# requirement: SI-CONN-008
-@on_virtual_time
-async def test_voluntary_shutdown_stops_without_a_pause(wire: Wire) -> None:
-    streams = await busy(wire)
-    for stream in streams:
-        await stream.half_closes()
-    for stream in streams:
-        assert await stream.ends() == (grpc.StatusCode.OK, "")
-
-    assert await phase(wire) == "STOPPED"
 
 
 @on_virtual_time
@@ -237,21 +212,6 @@ async def test_real_time_cannot_be_advanced() -> None:
         assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-@on_virtual_time
-async def test_reflection_includes_the_extension(wire: Wire) -> None:
-    stub = reflection_pb2_grpc.ServerReflectionStub(wire.channel)
-    request = reflection_pb2.ServerReflectionRequest
-    asked = [
-        request(list_services=""),
-        request(file_containing_symbol="siconform.ext.v1.SchedulerExtension"),
-    ]
-    services, extension = [a async for a in stub.ServerReflectionInfo(iter(asked))]
-
-    names = {service.name for service in services.list_services_response.service}
-    assert "siconform.ext.v1.SchedulerExtension" in names
-    assert b"AdvanceClock" in b"".join(extension.file_descriptor_response.file_descriptor_proto)
-
-
 # requirement: SI-AUTO-001
 @on_virtual_time
 async def test_metrics_report_outstanding_demand_and_counts(wire: Wire) -> None:
@@ -280,14 +240,7 @@ async def test_unknown_rm_has_no_metrics(wire: Wire) -> None:
     assert "not registered" in (refused.value.details() or "")
 
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues: [{name: default}, {name: more}]
-"""
+QUEUES = tree("{name: default}", "{name: more}")
 
 
 # requirement: SI-CFG-001, SI-CFG-002, SI-CFG-006
@@ -317,7 +270,7 @@ async def test_configuration_takes_effect_while_running(wire: Wire) -> None:
 async def test_removed_queue_drains_while_it_is_used(wire: Wire) -> None:
     await busy(wire)
 
-    config = QUEUES.replace("{name: default}, ", "")
+    config = tree("{name: more}")
     assert (await wire.calls("ApplyConfiguration", rm_id="rm", config=config)).applied
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")
@@ -346,15 +299,3 @@ async def test_error_is_reported_and_changes_nothing(wire: Wire) -> None:
     snapshot = await wire.calls("Snapshot", rm_id="rm")
     assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]
     assert dict(snapshot.extra_config) == {"siconform.colour": "blue"}
-
-
-# requirement: SI-CONN-009
-@on_virtual_time
-async def test_configuration_of_a_paused_rm_changes_too(wire: Wire) -> None:
-    for stream in await busy(wire):
-        stream.call.cancel()
-    await becomes(wire, "PAUSED")
-
-    outcome = await wire.calls("ApplyConfiguration", rm_id="rm", config=QUEUES)
-
-    assert outcome.applied

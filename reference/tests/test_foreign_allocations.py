@@ -1,7 +1,5 @@
 """Foreign allocations: node usage by other schedulers, as the RM reports it."""
 
-from dataclasses import replace
-
 import pytest
 from sireference.core.model import (
     Callback,
@@ -14,20 +12,16 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
+from tests.configuring import tree
 from tests.driving import STOPPED, TIMEOUT, keys, of, placed, released
 from tests.keyed import Keyed, foreign, refused_entries
 from tests.test_histories import accounting_balances
 
 EVERYTHING = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
-SMALL = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        limits: [{users: ["*"], maxresources: {memory: 9}}]
-        queues: [{name: default, resources: {max: {memory: 4}}}]
-"""
+SMALL = tree(
+    "{name: default, resources: {max: {memory: 4}}}",
+    root='limits: [{users: ["*"], maxresources: {memory: 9}}]',
+)
 
 
 @pytest.fixture
@@ -46,12 +40,6 @@ def test_foreign_allocation_takes_capacity_and_is_not_announced(rm: Keyed) -> No
     assert keys(rm.wants("k1", memory=5)) == []
     assert keys(rm.wants("k2", memory=4)) == ["k2"]
     accounting_balances(rm.partition)
-
-
-def test_foreign_allocation_needs_a_known_partition(rm: Keyed) -> None:
-    (rejected,) = of(rm.lists(replace(foreign("f1"), partition="gone")), RejectedAllocation)
-
-    assert rejected.reason == "there is no partition 'gone'"
 
 
 # requirement: SI-FOR-002
@@ -220,14 +208,6 @@ def test_it_counts_on_the_node_reported_last(rm: Keyed) -> None:
     rm.decommissions("n1")
     assert rm.node("n2").foreign == Resource({"memory": 5})
     accounting_balances(rm.partition)
-
-
-def test_freed_capacity_serves_waiting_asks(rm: Keyed) -> None:
-    rm.sees("f1", memory=6)
-    rm.wants("k1", memory=10)
-    rm.creates("n2", memory=1)
-
-    assert placed(rm.sees("f1", "n2", memory=6)) == [("k1", "n1")]
 
 
 def test_key_is_unique_across_kinds(rm: Keyed) -> None:

@@ -67,17 +67,6 @@ def test_real_ask_resumes_the_application_and_replaces_a_placeholder(rm: Gangs) 
     assert rm.waits(10 * WAITING) == []
 
 
-# requirement: SI-GANG-047
-def test_placeholder_stopped_by_the_rm_is_not_replaced(rm: Gangs) -> None:
-    p1, p2 = waiting(rm)
-    rm.releases(p1, "g1")
-    rm.drains("g1-n1")
-    rm.creates("n", memory=2)
-
-    assert released(rm.asks_member("r1")) == [(p2, REPLACED)]
-    assert placed(rm.asks_member("r2")) == [("r2", "n")]
-
-
 def test_real_ask_during_the_clean_up_is_placed_normally(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     rm.waits(WAITING)
@@ -125,17 +114,6 @@ def test_clean_up_waits_for_a_placeholder_whose_ask_was_withdrawn(rm: Gangs) -> 
 
     assert rm.confirms(p2, TIMEOUT) == []
     assert states(rm.confirms(p1)) == ["Completed"]
-
-
-# requirement: SI-APP-030, SI-APP-031
-def test_completed_gang_leaves_its_queue_and_its_id_is_free(rm: Gangs) -> None:
-    leftovers = waiting(rm)
-    rm.waits(WAITING)
-    rm.confirms_timeout_of(leftovers)
-
-    assert rm.is_empty()
-    rm.submits_gang()
-    assert keys(rm.asks_placeholder("p0")) == ["p0"]
 
 
 # C-40: with all its placeholders and nothing else it is about to start

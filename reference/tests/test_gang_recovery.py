@@ -18,13 +18,8 @@ def rm() -> Gangs:
 def test_recovered_placeholder_is_replaced_like_any_other(rm: Gangs, *, with_node: bool) -> None:
     rm.submits_gang(memory=2)
     if with_node:
-        info = NodeInfo(
-            "n1",
-            NodeAction.CREATE,
-            capacity=Resource({"memory": 2}),
-            allocations=(existing("old", "n1"),),
-        )
-        effects = rm.scheduler.handle(UpdateNodes("rm", (info,)), rm.now)
+        old = (existing("old", "n1"),)
+        effects = rm.send_node_action("n1", NodeAction.CREATE, {"memory": 2}, allocations=old)
     else:
         rm.creates("n1", memory=2)
         effects = rm.reports(existing("old", "n1"))

@@ -97,13 +97,16 @@ def test_ask_that_fits_nowhere_waits_and_replaces_no_other_placeholder(rm: Gangs
 
 
 def test_draining_node_gets_no_replacement(rm: Gangs) -> None:
-    (p0,) = rm.has_gang()
-    rm.asks_member("r0")
-    rm.drains("g1-n0")
+    nodes = ("g1-n0", "g1-n1")
+    placeholders = rm.has_gang(2)
+    rm.asks_member("r0", most=2)
+    for node in nodes:
+        rm.drains(node)
 
-    assert rm.confirms(p0) == []
+    assert [rm.confirms(placeholder) for placeholder in placeholders] == [[], []]
 
-    assert placed(rm.undrains("g1-n0")) == [("r0", "g1-n0")]
+    for node in nodes:
+        assert placed(rm.undrains(node)) == [("r0", node)]
 
 
 def test_placeholder_on_a_usable_node_comes_first(rm: Gangs) -> None:
@@ -295,7 +298,7 @@ def test_ask_for_several_is_removed_from_the_replacement_queue_as_a_whole(rm: Ga
     rm.asks_member("r", memory=3, most=2)
     assert rm.confirms(p0) == []
 
-    (application,) = rm.scheduler.rms.all()[0].partitions["default"].applications.values()
+    (application,) = rm.partition.applications.values()
     assert [line.key.replaces for line in application.ask_groups.values()] == [""]
     assert keys(rm.creates("n", memory=6)) == ["r", "r"]
 

@@ -70,7 +70,7 @@ def test_negative_gang_size_is_rejected(rm: Gangs) -> None:
     assert "negative: memory" in verdict.reason
 
 
-# requirement: SI-APP-037, SI-APP-031
+# requirement: SI-APP-037, SI-APP-031, SI-APP-030
 @pytest.mark.parametrize("style", ["hard", "soft"])
 def test_id_of_a_finished_gang_can_be_used_again(rm: Gangs, style: str) -> None:
     placeholders = rm.has_half_a_gang(style=style)

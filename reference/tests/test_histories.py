@@ -1,10 +1,11 @@
 """Random histories: accounting balances, nothing leaks, and runs are deterministic."""
 
 from collections.abc import Callable
+from typing import Final
 
 from hypothesis import given, settings
 from hypothesis_profiles import examples
-from sireference.core.model import AllocationRecord, NodeInfo, RemoveApplication
+from sireference.core.model import AllocationRecord
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application
@@ -15,13 +16,13 @@ from sireference.core.state.preemption import Preemption
 from sireference.core.state.service_order import next_ask_group
 from sireference.core.states import (
     ApplicationState,
-    NodeAction,
     NodeState,
     RMState,
     TerminationType,
 )
 from tests.histories import Player
 from tests.history_moves import histories
+from tests.quiescence import remove_everything
 from tests.serving import nothing_fits
 
 
@@ -197,43 +198,48 @@ def preemptions_make_sense(partition: Partition) -> None:
     assert not preemptors.fresh or is_looked_after
 
 
-def watched(check: Callable[[Partition], None], history: list[object]) -> Player:
-    player = Player()
-    for move in history:
-        player.play(move)
-        for partition in player.partitions:
-            check(partition)
-    return player
+INVARIANTS: Final[tuple[Callable[[Partition], None], ...]] = (
+    accounting_balances,
+    applications_make_sense,
+    gangs_make_sense,
+    preemptions_make_sense,
+)
+CHECKS: Final = (*INVARIANTS, nothing_fits)
 
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_accounting_balances(history: list[object]) -> None:
-    watched(accounting_balances, history)
+def test_accounting_applications_gangs_and_preemptions_are_consistent_and_nothing_else_fits(
+    history: list[object],
+) -> None:
+    Player().plays(history, *CHECKS)
 
 
-@given(histories)
-@settings(max_examples=examples(60))
-def test_applications_are_consistent(history: list[object]) -> None:
-    watched(applications_make_sense, history)
-
-
-@given(histories)
-@settings(max_examples=examples(60))
-def test_gangs_are_consistent(history: list[object]) -> None:
-    watched(gangs_make_sense, history)
-
-
-@given(histories)
-@settings(max_examples=examples(60))
-def test_preemptions_are_consistent(history: list[object]) -> None:
-    watched(preemptions_make_sense, history)
-
-
-@given(histories)
-@settings(max_examples=examples(60))
-def test_every_possible_allocation_is_made(history: list[object]) -> None:
-    watched(nothing_fits, history)
+def nothing_is_left(player: Player) -> None:
+    """Assert that no index, list or timer of the scheduler refers to anything."""
+    (rm,) = player.scheduler.rms.all()
+    assert rm.state is RMState.RUNNING
+    assert rm.timers.next_deadline() is None
+    for partition in player.partitions:
+        accounting_balances(partition)
+        assert not partition.allocations.all
+        assert not partition.finished
+        assert not partition.foreign.nodes
+        assert not partition.proposals
+        assert not partition.preemptions.open
+        assert not partition.preemptors.fresh
+        assert not partition.preemptors.tried
+        assert not partition.node_index._unplaced
+        assert not partition.asks._by_key
+        assert not partition.node_index._groups._counts
+        assert partition.total == NOTHING
+        for queue in partition.root.all():
+            assert queue.used == NOTHING
+            assert list(queue.full) == list(queue.slots_taken) == list(queue.too_small) == []
+            assert queue.gathering.first() is None
+            assert list(queue.gathering.younger) == list(queue.beginning.younger) == []
+            assert queue.beginning.first() is None
+            assert not queue.starting
 
 
 def assert_within_limits(player: Player, allocation: AllocationRecord) -> None:
@@ -263,15 +269,13 @@ class Overcommit(Player):
 @given(histories)
 @settings(max_examples=examples(60))
 def test_new_allocations_stay_within_all_limits(history: list[object]) -> None:
-    player = Overcommit()
-    for move in history:
-        player.play(move)
+    Overcommit().plays(history)
 
 
 @given(histories)
 @settings(max_examples=examples(60))
 def test_same_history_has_the_same_effects(history: list[object]) -> None:
-    once, again = (watched(lambda _: None, history) for _ in range(2))
+    once, again = (Player().plays(history) for _ in range(2))
 
     assert once.effects == again.effects
 
@@ -279,36 +283,11 @@ def test_same_history_has_the_same_effects(history: list[object]) -> None:
 @given(histories)
 @settings(max_examples=examples(60))
 def test_nothing_is_left_when_everything_is_removed(history: list[object]) -> None:
-    player = watched(lambda _: None, history)
-    for partition in player.partitions:
-        for application_id in list(partition.applications):
-            player.play(RemoveApplication(application_id, partition.name))
-        for node_id in list(partition.nodes):
-            player.play(NodeInfo(node_id, NodeAction.DECOMMISSION))
+    player = Player().plays(history)
 
-    player.play(1e7)
+    remove_everything(player)
 
-    rm = player.scheduler.rms.all()[0]
-    assert rm.state is RMState.RUNNING
-    assert rm.timers.next_deadline() is None
-    for partition in player.partitions:
-        accounting_balances(partition)
-        assert not partition.allocations.all
-        assert not partition.finished
-        assert partition.total == NOTHING
-        assert not partition.preemptions.open
-        assert not partition.preemptors.fresh
-        assert not partition.preemptors.tried
-        assert not partition.node_index._unplaced
-        assert not partition.asks._by_key
-        assert not partition.node_index._groups._counts
-        for queue in partition.root.all():
-            assert queue.used == NOTHING
-            assert list(queue.full) == list(queue.slots_taken) == list(queue.too_small) == []
-            assert queue.gathering.first() is None
-            assert list(queue.gathering.younger) == list(queue.beginning.younger) == []
-            assert queue.beginning.first() is None
-            assert not queue.starting
+    nothing_is_left(player)
 
 
 @given(histories)
@@ -317,7 +296,7 @@ def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
     history: list[object],
 ) -> None:
     """Nothing is removed: the RM's releases and confirmations suffice."""
-    player = watched(lambda _: None, history)
+    player = Player().plays(history)
 
     for _ in range(10):  # pending asks may be allocated in place of what was released
         for partition in player.partitions:

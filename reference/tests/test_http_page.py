@@ -8,9 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 from sireference.shell import http_server
-from sireference.shell.addresses import CannotListenError
-from sireference.shell.http_page import HttpPage
-from tests.wire import TIMEOUT, served
+from tests.wire import TIMEOUT, http_page, served
 
 MOST = 3
 
@@ -19,22 +17,11 @@ def with_page(visit: Callable[[str, int], None]) -> None:
     """Let ``visit`` connect to its own page at this host and port."""
 
     async def play() -> None:
-        async with served() as wire:
-            page = HttpPage(wire.server.engine, "127.0.0.1:0")
+        async with served() as wire, http_page(wire) as page:
             host, _, port = page.address.rpartition(":")
-            try:
-                await asyncio.to_thread(visit, host, int(port))
-            finally:
-                await asyncio.to_thread(page.stop)
+            await asyncio.to_thread(visit, host, int(port))
 
     asyncio.run(play())
-
-
-def test_address_in_use_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        taken = f"127.0.0.1:{listener.getsockname()[1]}"
-        with pytest.raises(CannotListenError, match=f"cannot listen on {taken}: .*in use"):
-            http_server.listening(taken, lambda *_: [])
 
 
 def connected(host: str, port: int) -> socket.socket:

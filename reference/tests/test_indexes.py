@@ -333,17 +333,16 @@ def test_withdrawal_by_key_alone_visits_applications_in_order(rm: RM) -> None:
     for application in ("a3", "a1", "a2"):
         rm.asks("k", application, memory=1)
     rm.asks("other", "a2", memory=1)
-    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
 
-    sent = [application.application_id for application in partition.asks.with_key("k")]
+    sent = [application.application_id for application in rm.partition.asks.with_key("k")]
 
     assert sent == ["a1", "a2", "a3"]
     rm.withdraws("k", "a2")
-    assert [application.application_id for application in partition.asks.with_key("k")] == [
+    assert [application.application_id for application in rm.partition.asks.with_key("k")] == [
         "a1",
         "a3",
     ]
-    assert partition.asks.with_key("unused") == []
+    assert rm.partition.asks.with_key("unused") == []
 
 
 def test_release_wakes_one_of_many_waiting_leaf_queues(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +355,7 @@ def test_release_wakes_one_of_many_waiting_leaf_queues(monkeypatch: pytest.Monke
     rm.creates("n1", memory=4)
     for number in leaves:
         rm.asks(f"k{number}", f"a{number}", memory=4)
-    (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
+    (live,) = rm.partition.allocations.all
     step, steps = scheduling_pass.step, []
 
     def counted(*sent: object) -> object:

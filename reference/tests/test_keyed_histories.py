@@ -1,6 +1,5 @@
 """Random histories in which the key is the identity."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -9,24 +8,22 @@ from sireference.core.model import (
     AllocationRecord,
     AskedAndHeld,
     Callback,
-    NodeInfo,
     ReleaseRequest,
-    RemoveApplication,
 )
-from sireference.core.resources import NOTHING
 from sireference.core.state.partition import Partition
-from sireference.core.states import ApplicationState, NodeAction, TerminationType
+from sireference.core.states import ApplicationState, TerminationType
 from tests.example_settings import example_settings
 from tests.history_moves import Answer, Together
 from tests.keyed_histories import KeyedPlayer
 from tests.keyed_moves import asked_histories, histories
+from tests.quiescence import answer_everything, remove_everything
 from tests.serving import nothing_fits
 from tests.test_histories import (
+    CHECKS,
+    INVARIANTS,
     accounting_balances,
-    applications_make_sense,
     assert_within_limits,
-    gangs_make_sense,
-    preemptions_make_sense,
+    nothing_is_left,
 )
 
 _SOME: Final = example_settings("SIREFERENCE_KEYED_HISTORIES", 60)
@@ -44,62 +41,11 @@ def keys_identify(partition: Partition) -> None:
         assert key == live.record.identity == live.record.ask.key
 
 
-_CHECKS: Final[tuple[Callable[[Partition], None], ...]] = (
-    keys_identify,
-    accounting_balances,
-    applications_make_sense,
-    gangs_make_sense,
-    preemptions_make_sense,
-)
-
-
-def play(player: KeyedPlayer, history: list[object], *checks: Callable[[Partition], None]) -> None:
-    for move in history:
-        player.play(move)
-        for partition in player.partitions:
-            for check in checks:
-                check(partition)
-
-
-def nothing_is_left(player: KeyedPlayer) -> None:
-    (rm,) = player.scheduler.rms.all()
-    assert rm.timers.next_deadline() is None
-    for partition in player.partitions:
-        accounting_balances(partition)
-        assert not partition.allocations.all
-        assert not partition.asks._by_key
-        assert not partition.proposals
-        assert not partition.preemptions.open
-        assert partition.root.used == partition.total == NOTHING
-        assert not partition.foreign.nodes
-
-
-def takes_everything_away(player: KeyedPlayer) -> None:
-    for partition in player.partitions:
-        for application_id in list(partition.applications):
-            player.play(RemoveApplication(application_id, partition.name))
-        for node_id in list(partition.nodes):
-            player.play(NodeInfo(node_id, NodeAction.DECOMMISSION))
-    answers_everything(player)
-    player.play(1e7)
-
-
-def answers_everything(player: KeyedPlayer) -> None:
-    while player.open_questions:
-        player.play(Answer(suits=True, index=-1, is_observed=True))
-
-
 # requirement: SI-ASK-027
 @given(histories)
 @_SOME
-def test_accounting_balances(history: list[object]) -> None:
-    play(KeyedPlayer(), history, *_CHECKS)
-
-
-@given(histories)
-@_SOME
-def test_every_possible_allocation_is_made(history: list[object]) -> None:
-    play(KeyedPlayer(), history, nothing_fits)
+def test_keys_and_accounting_are_consistent_and_nothing_else_fits(history: list[object]) -> None:
+    KeyedPlayer().plays(history, keys_identify, *CHECKS)
 
 
 class Overcommit(KeyedPlayer):
@@ -124,10 +70,7 @@ def test_new_allocations_stay_within_all_limits(history: list[object]) -> None:
 @given(histories)
 @_SOME
 def test_same_history_has_the_same_effects(history: list[object]) -> None:
-    once, again = KeyedPlayer(), KeyedPlayer()
-
-    play(once, history)
-    play(again, history)
+    once, again = (KeyedPlayer().plays(history) for _ in range(2))
 
     assert once.effects == again.effects
 
@@ -135,10 +78,9 @@ def test_same_history_has_the_same_effects(history: list[object]) -> None:
 @given(histories)
 @_SOME
 def test_nothing_is_left_when_everything_is_removed(history: list[object]) -> None:
-    player = KeyedPlayer()
-    play(player, history)
+    player = KeyedPlayer().plays(history)
 
-    takes_everything_away(player)
+    remove_everything(player)
 
     nothing_is_left(player)
 
@@ -146,8 +88,7 @@ def test_nothing_is_left_when_everything_is_removed(history: list[object]) -> No
 @given(histories)
 @_SOME
 def test_nothing_is_left_when_everything_is_released(history: list[object]) -> None:
-    player = KeyedPlayer()
-    play(player, history)
+    player = KeyedPlayer().plays(history)
 
     for partition in player.partitions:
         for application_id in list(partition.applications):
@@ -167,9 +108,9 @@ def test_nothing_is_left_when_everything_is_released(history: list[object]) -> N
 def test_accounting_balances_while_questions_are_open(history: list[object]) -> None:
     player = KeyedPlayer(callbacks=frozenset(Callback))
 
-    play(player, history, *_CHECKS)
+    player.plays(history, keys_identify, *INVARIANTS)
 
-    takes_everything_away(player)
+    remove_everything(player)
     nothing_is_left(player)
 
 
@@ -180,9 +121,9 @@ def test_agreeing_rm_gets_every_possible_allocation(history: list[object]) -> No
     agreeing: list[object] = [
         replace(move, suits=True) if isinstance(move, Answer) else move for move in history
     ]
-    play(player, agreeing)
+    player.plays(agreeing)
 
-    answers_everything(player)
+    answer_everything(player)
 
     for partition in player.partitions:
         assert not partition.proposals

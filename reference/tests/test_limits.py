@@ -8,14 +8,9 @@ from sireference.codec import Policies
 from sireference.configuration.problems import ConfigurationError
 from sireference.shell.options import Limits
 from tests.fields import identified, refused_keys
-from tests.wire import TIMEOUT, Stream, Wire, served
+from tests.wire import TIMEOUT, Wire, accepted_application, accepted_node, busy_streams, served
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
-
-
-async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
-    await nodes.send(nodes=[wire.node(node_id)])
-    assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
 async def is_served(wire: Wire) -> bool:
@@ -38,8 +33,7 @@ async def test_oversized_message_ends_its_stream() -> None:
         await nodes.send(nodes=[wire.node("n" * 1000)])
 
         assert (await nodes.ends())[0] is EXHAUSTED
-        await applications.send(new=[wire.application()])
-        assert (await applications.receives()).accepted
+        await accepted_application(wire, applications)
 
 
 async def test_oversized_configuration_is_refused_with_a_message() -> None:
@@ -145,17 +139,11 @@ async def test_rm_that_never_reads_frees_its_stream() -> None:
 async def test_messages_for_a_stream_that_never_opens_count_too() -> None:
     async with served(limits=Limits(outbox_bytes=10_000)) as wire:
         await wire.registers()
-        nodes = await wire.opens("UpdateNode")
+        nodes, _, allocations = await busy_streams(wire)
         running = []
-        applications = await wire.opens("UpdateApplication")
-        await applications.send(new=[wire.application()])
-        await applications.receives()
-        await nodes.send(nodes=[wire.node("n1", memory=1)])
-        assert (await nodes.receives()).accepted
         for number in range(20):
             fields = identified(wire.revision, f"{number}{'x' * 1000}")
             running.append(wire.si.Allocation(applicationID="a1", nodeID="n1", **fields))
-        allocations = await wire.opens("UpdateAllocation")
         await allocations.send(allocations=running)
         await allocations.asks(wire.ask("fence", "unknown"))
         assert refused_keys(await allocations.receives()) == ["fence"]

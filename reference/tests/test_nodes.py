@@ -94,7 +94,7 @@ def test_node_of_an_unknown_partition_is_rejected(rm: RM) -> None:
     assert rm.creates("n1") == [AcceptedNode("rm", "n1")]
 
 
-# requirement: SI-NODE-010
+# requirement: SI-NODE-010, SI-ASK-011
 def test_new_node_serves_pending_asks_at_once(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=4)
@@ -171,14 +171,13 @@ def test_shrinking_or_draining_ends_nothing(busy: RM) -> None:
 
 # requirement: SI-NODE-020, SI-NODE-038
 def test_attributes_are_replaced_by_those_sent_and_kept_if_none_are(rm: RM) -> None:
-    partition = rm.scheduler.rms.all()[0].partitions["default"]
     rm.send_node_action("n1", NodeAction.CREATE, attributes={"zone": "a", "disk": "ssd"})
 
     rm.send_node_action("n1", NodeAction.UPDATE, {"memory": 1})
-    assert partition.nodes["n1"].attributes == {"zone": "a", "disk": "ssd"}
+    assert rm.partition.nodes["n1"].attributes == {"zone": "a", "disk": "ssd"}
 
     rm.send_node_action("n1", NodeAction.UPDATE, attributes={"zone": "b"})
-    assert partition.nodes["n1"].attributes == {"zone": "b"}
+    assert rm.partition.nodes["n1"].attributes == {"zone": "b"}
 
 
 # requirement: SI-NODE-021, SI-NODE-022

@@ -104,19 +104,6 @@ async def test_lost_rm_is_asked_to_resync(wire: Wire) -> None:
         await wire.calls("AdvanceClock", milliseconds=60)  # more than the connection loss timeout
 
 
-@over_the_wire
-async def test_rm_that_left_is_asked_to_resync(wire: Wire) -> None:
-    await wire.registers()
-    stream = await wire.opens("Update")
-    await stream.half_closes()
-    await stream.ends()
-
-    again = await wire.opens("Update")
-
-    assert await again.receives() == RESYNC
-    assert (await again.ends())[0] is REFUSED
-
-
 # requirement: SI-CONN-002
 @over_the_wire
 async def test_request_without_rm_id_gets_no_resync(wire: Wire) -> None:

@@ -18,17 +18,11 @@ from click.testing import CliRunner
 from patience import patient
 from sireference.cli import main
 from siwire import DEFAULT_REVISION, rpc
+from tests.configuring import tree
 from tests.test_cli import serving as started
 
 TIMEOUT = patient()  # seconds
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues: [{name: mine}]
-"""
+QUEUES = tree("{name: mine}")
 UPDATES = rpc.methods(DEFAULT_REVISION)
 
 
@@ -85,24 +79,6 @@ def test_configured_queues_are_the_default(tmp_path: Path) -> None:
             registers(channel, config=QUEUES.replace("mine", "yours"))
             with submits(channel, "root.mine") as answer:
                 assert answer.rejected
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (b"partitions: [{name: default, quues: []}]", "partitions[0].quues"),
-        (b"\xff", "decode"),
-    ],
-)
-def test_invalid_configuration_is_a_usage_error(tmp_path: Path, text: bytes, message: str) -> None:
-    file = tmp_path / "queues.yaml"
-    file.write_bytes(text)
-
-    result = CliRunner().invoke(main, ["serve", "--config", str(file)])
-
-    assert result.exit_code == 4
-    assert str(file) in result.output.replace("\n", "")
-    assert message in result.output
 
 
 @pytest.fixture(scope="module")
@@ -203,43 +179,6 @@ def test_message_size_is_an_option() -> None:
         registers(channel, version="v" * 900)
 
 
-@pytest.mark.parametrize(
-    ("option", "expected"),
-    [
-        ("--max-streams", "1 streams are open"),
-        ("--max-streams-per-rm", "has 1 streams, the maximum of one"),
-    ],
-)
-def test_number_of_streams_is_an_option(option: str, expected: str) -> None:
-    with (
-        serving(option, "1") as server,
-        grpc.insecure_channel(server.address) as channel,
-    ):
-        registers(channel)
-        with submits(channel, "root.default") as first:
-            assert first.accepted
-            with (
-                ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED) as message,
-                submits(channel, "root.default"),
-            ):
-                pass
-    assert expected in message[0]
-
-
-def test_initial_silence_limit_is_an_option() -> None:
-    with (
-        serving("--first-message-timeout", "0.2") as server,
-        grpc.insecure_channel(server.address) as channel,
-    ):
-        requests: SimpleQueue[Any] = SimpleQueue()
-        method = UPDATES["UpdateApplication"]
-        answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=TIMEOUT)
-        with ends_badly(grpc.StatusCode.DEADLINE_EXCEEDED) as message:
-            next(answers)
-        requests.put(None)
-    assert message[0].startswith("no first message in 0.2 s")
-
-
 def test_open_streams_are_notified_of_shutdown() -> None:
     with serving() as server, grpc.insecure_channel(server.address) as channel:
         registers(channel)
@@ -288,16 +227,6 @@ def test_metrics_and_state_are_served_over_http() -> None:
     assert (rm["rm_id"], rm["state"]) == ("rm", "Running")
     assert rm["applications"][0]["queue"] == "root.default"
     assert b"/state" in index
-
-
-def test_http_address_in_use_gives_one_line() -> None:
-    with serving() as server:
-        result = CliRunner().invoke(
-            main, ["serve", "--listen", "127.0.0.1:0", "--http", server.address]
-        )
-
-    assert result.exit_code == 4
-    assert f"cannot listen on {server.address}" in result.output
 
 
 def test_http_address_cannot_be_a_path() -> None:

@@ -34,8 +34,7 @@ def queue_of(rm: RM, application_id: str, queue: str = "", **more: object) -> st
         assert rejected[0].reason
         return ""
     assert of(effects, AcceptedApplication)
-    partition = rm.scheduler.rms.all()[0].partitions["default"]
-    return partition.applications[application_id].leaf.name
+    return rm.partition.applications[application_id].leaf.name
 
 
 # requirement: SI-APP-005
@@ -198,19 +197,3 @@ def test_number_of_created_queues_is_bounded() -> None:
 
     assert queue_of(rm, "a1", "root." + "x." * 60 + "x").endswith(".x")
     assert queue_of(rm, "a2", "root." + "y." * 100_000 + "y") == ""
-
-
-# requirement: SI-CONST-006
-def test_forced_application_is_accepted_although_no_rule_places_it() -> None:
-    rm = with_rules("")
-    force = {"application.create.force": "true"}
-
-    assert queue_of(rm, "a1", "root.missing") == ""
-    assert queue_of(rm, "a1", "root.missing", tags={"application.create.force": "false"}) == ""
-    assert queue_of(rm, "a1", "root.missing", tags=force) == "root.@recovery@"
-    assert queue_of(rm, "a2", "root.other", tags=force) == "root.@recovery@"
-    assert queue_of(rm, "a3", "root.q1", tags=force) == "root.q1"
-
-    assert queue_of(rm, "a4", "root.@recovery@") == ""
-    rm.creates("n1", memory=10)
-    assert keys(rm.asks("k1", "a1", memory=1)) == ["k1"]

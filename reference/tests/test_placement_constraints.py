@@ -322,7 +322,7 @@ def test_member_replaces_a_placeholder_only_on_an_allowed_node() -> None:
         constraint=on_nodes(target("zone", IN, "b")),
     )
     rm.send(asks=(real,))
-    (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all.values()
+    (live,) = rm.partition.allocations.all.values()
     assert live.open_release is not None
 
     after = rm.releases(identity, "g1", live.open_release)
@@ -340,14 +340,14 @@ def test_member_prefers_the_placeholder_on_an_allowed_node() -> None:
 
     (asked,) = of(rm.send(asks=(real,)), ReleasedAllocation)
 
-    allocations = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
+    allocations = rm.partition.allocations.all
     assert allocations[asked.release.identity].node.node_id == "n2"
 
 
 def test_unused_affinity_is_not_counted() -> None:
     rm = Cluster(n1={"host": "1"})
     rm.wants("k", company(least=9))
-    (groups,) = (p.node_index._groups for p in rm.scheduler.rms.all()[0].partitions.values())
+    groups = rm.partition.node_index._groups
     assert groups._counts
     for identity in identities(rm.asks("x", most=2, more={"tags": X}, memory=1)):
         rm.releases(identity)

@@ -13,22 +13,16 @@ from sireference.core.model import (
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from tests.asked import Asked, asked, questions
+from tests.configuring import tree
 from tests.driving import RM, identities, keys, of, of_allocations, placed, released
 
 PREDICATES = Callback.PREDICATES
 REPLACED = TerminationType.PLACEHOLDER_REPLACED
-GUARANTEED = """
-partitions:
-  - name: default
-    preemption: {enabled: true}
-    queues:
-      - name: root
-        submitacl: "*"
-        properties: {preemption.delay: 1s}
-        queues:
-          - {name: default}
-          - {name: entitled, resources: {guaranteed: {memory: 10}}}
-"""
+GUARANTEED = tree(
+    "{name: default}",
+    "{name: entitled, resources: {guaranteed: {memory: 10}}}",
+    root="properties: {preemption.delay: 1s}",
+)
 
 
 @pytest.fixture
@@ -226,8 +220,7 @@ def test_withdrawn_ask_is_not_retried(rm: Asked) -> None:
     rm.removes("a1")
 
     assert rm.scheduler.next_deadline() is None
-    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
-    assert not partition.node_index._exclusions
+    assert not rm.partition.node_index._exclusions
 
 
 def test_refusal_is_recorded_as_an_event() -> None:
@@ -421,14 +414,3 @@ def test_recovered_allocation_is_not_asked_about(rm: Asked) -> None:
     running = AllocationRecord("x", Ask("x", "a1", resource=Resource({"memory": 3})), "n1")
 
     assert questions(rm.reports(running)) == []
-
-
-def test_everything_can_be_released(rm: Asked) -> None:
-    (question,) = questions(rm.asks("k1", memory=3))
-    rm.removes("a1")
-    rm.answers(question.number)
-
-    snapshot = rm.scheduler.snapshot("rm")
-
-    assert snapshot.applications == ()
-    assert [node.allocated for node in snapshot.nodes] == [{}, {}]

@@ -24,7 +24,7 @@ def test_ask_bound_to_a_node_preempts_there_at_once(rm: Preempting) -> None:
     effects = rm.asks("daemon", "d", memory=1, more={"required_node": "n2"})
 
     (victim,) = preempted(effects)
-    live = rm.partition().allocations.all[victim]
+    live = rm.partition.allocations.all[victim]
     assert live.node.node_id == "n2"
     assert victim in made
     assert placed(rm.confirms(victim)) == [("daemon", "n2")]

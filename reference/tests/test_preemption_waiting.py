@@ -146,7 +146,7 @@ def test_withdrawal_of_the_ask_frees_the_victims_capacity_for_all(rm: Preempting
     assert keys(rm.withdraws("claim", "a1")) == []
 
     assert keys(rm.confirms(made[-1])) == ["k"]
-    assert list(rm.partition().preemptions.open) == []
+    assert list(rm.partition.preemptions.open) == []
 
 
 def test_ask_placed_elsewhere_ends_its_promise(rm: Preempting) -> None:
@@ -171,7 +171,7 @@ def test_ask_is_placed_elsewhere_when_its_queue_has_capacity() -> None:
     effects = rm.releases(other, "t1") + rm.waits(1)
 
     assert placed(effects) == [("claim", "n2")]
-    assert list(rm.partition().preemptions.open) == []
+    assert list(rm.partition.preemptions.open) == []
 
 
 def test_ask_is_served_at_once_when_only_promises_fill_its_queue() -> None:
@@ -189,16 +189,6 @@ def test_ask_is_served_at_once_when_only_promises_fill_its_queue() -> None:
     assert keys(effects) == ["urgent"]
     assert keys(rm.confirms(preempted(effects)[0])) == []
     assert keys(rm.confirms(second)) == ["promised"]
-
-
-def test_next_ask_waits_for_capacity_that_is_being_freed(rm: Preempting) -> None:
-    made = rm.takes("v", most=10)
-    rm.claims("k1")
-    rm.withdraws("k1", "a1")
-
-    assert preempted(rm.claims("k2")) == []
-
-    assert keys(rm.confirms(made[-1])) == ["k2"]
 
 
 def test_replaced_ask_keeps_its_victims(rm: Preempting) -> None:
@@ -248,7 +238,7 @@ def test_other_victims_are_found_when_the_node_is_removed() -> None:
     rm.creates("n2", memory=5)
     rm.takes("v", most=10)
     (first,) = preempted(rm.claims())
-    (reserved,) = rm.partition().preemptions.open
+    (reserved,) = rm.partition.preemptions.open
     remaining = {"n1": "n2", "n2": "n1"}[reserved.node.node_id]
 
     (second,) = preempted(rm.decommissions(reserved.node.node_id))
@@ -390,14 +380,6 @@ def test_unsuccessful_search_is_repeated_after_changes(rm: Preempting) -> None:
     effects = rm.updates("n2", memory=2) + rm.waits(1)
 
     assert preempted(effects) == [victim]
-
-
-def test_unsuccessful_search_costs_nothing_without_changes(rm: Preempting) -> None:
-    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
-    rm.claims()
-    rm.waits(400)  # the application of the others runs by now
-
-    assert rm.scheduler.next_deadline() is None
 
 
 def test_promise_holds_against_another_on_a_node_that_shrinks(rm: Preempting) -> None:

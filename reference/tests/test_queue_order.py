@@ -1,24 +1,18 @@
 """Order of queues and of applications in a leaf: policy, priority, guaranteed resources."""
 
 import pytest
+from tests.configuring import tree
 from tests.driving import RM, identities, keys
 
-LEAVES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: fifo}
-          - {name: unsorted, properties: {application.sort.priority: disabled}}
-          - {name: fair, properties: {application.sort.policy: fair}}
-          - name: fairest
-            properties: {application.sort.policy: fair, application.sort.priority: disabled}
-          - name: weighed
-            resources: {guaranteed: {memory: 10, vcore: 1}}
-            properties: {application.sort.policy: fair}
-"""
+LEAVES = tree(
+    "{name: fifo}",
+    "{name: unsorted, properties: {application.sort.priority: disabled}}",
+    "{name: fair, properties: {application.sort.policy: fair}}",
+    "{name: fairest,"
+    " properties: {application.sort.policy: fair, application.sort.priority: disabled}}",
+    "{name: weighed, resources: {guaranteed: {memory: 10, vcore: 1}},"
+    " properties: {application.sort.policy: fair}}",
+)
 
 
 def with_asks(queue: str, *asks: tuple[str, str, int], queues: str = LEAVES) -> RM:
@@ -272,17 +266,11 @@ def test_equal_queues_take_turns_in_the_order_of_the_configuration() -> None:
     assert order(rm) == ["plain", "other", "plain", "other", "plain", "other"]
 
 
-GUARANTEED = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: free}
-          - {name: small, resources: {guaranteed: {memory: 2}}}
-          - {name: large, resources: {guaranteed: {memory: 4}}}
-"""
+GUARANTEED = tree(
+    "{name: free}",
+    "{name: small, resources: {guaranteed: {memory: 2}}}",
+    "{name: large, resources: {guaranteed: {memory: 4}}}",
+)
 
 
 def test_queues_share_in_proportion_to_their_guarantees() -> None:

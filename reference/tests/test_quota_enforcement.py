@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import pytest
 from sireference.core.model import ChangeDetail, Effect, PreemptionPolicy, Rules
 from sireference.core.resources import Resource
-from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
 from tests.configuring import tree
 from tests.driving import keys, of_allocations, released
@@ -35,11 +34,6 @@ def runs(rm: Later, *sizes: int, of: str = "a1", more: Mapping[str, object] | No
     """Place allocations k1, k2 and so on of these sizes."""
     for number, size in enumerate(sizes, start=1):
         assert keys(rm.asks(f"{of}-k{number}", of, memory=size, more=more))
-
-
-def partition(rm: Later) -> Partition:
-    (only,) = rm.scheduler.rms.all()[0].partitions.values()
-    return only
 
 
 def gone(effects: list[Effect]) -> set[str]:
@@ -73,7 +67,7 @@ def test_victims_hold_their_capacity_until_the_rm_confirms() -> None:
     runs(rm, 5, 5)
     rm.reconfigures(queue(5))
     assert gone(rm.waits(5.0)) == {"k2"}
-    root = partition(rm).root
+    root = rm.partition.root
     assert keys(rm.asks("more", memory=1)) == []
 
     confirmed = rm.releases("a1-k2", termination=PREEMPTED)
@@ -138,7 +132,7 @@ def test_maximum_raised_in_time_is_not_enforced() -> None:
 
     rm.reconfigures(queue(8))
 
-    assert len(partition(rm).enforcements) == 0
+    assert len(rm.partition.enforcements) == 0
     assert released(rm.waits(1000.0)) == []
 
 
@@ -265,10 +259,10 @@ def test_removed_queue_leaves_nothing() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 4)
     rm.reconfigures(queue(5))
-    assert len(partition(rm).enforcements) == 1
+    assert len(rm.partition.enforcements) == 1
 
     rm.reconfigures(tree("{name: r}", rest=ON))
     rm.removes("a1")
 
-    assert len(partition(rm).enforcements) == 0
+    assert len(rm.partition.enforcements) == 0
     assert released(rm.waits(1000.0)) == []

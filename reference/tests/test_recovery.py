@@ -6,11 +6,9 @@ from sireference.core.model import (
     AllocationRecord,
     Ask,
     NewAllocation,
-    NodeInfo,
     RejectedAllocation,
     RejectedNode,
     Settings,
-    UpdateNodes,
 )
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
@@ -60,15 +58,15 @@ def test_impossible_allocation_is_rejected(
     busy: RM, allocation: AllocationRecord, message: str
 ) -> None:
     busy.reports(existing(identity="known"))
+    before = busy.scheduler.snapshot("rm")
 
     (verdict,) = busy.reports(allocation)
 
     assert isinstance(verdict, RejectedAllocation)
-    assert (verdict.key, verdict.application_id) == (
-        allocation.ask.key,
-        allocation.ask.application_id,
-    )
+    ask = allocation.ask
+    assert (verdict.key, verdict.application_id) == (ask.key, ask.application_id)
     assert message in verdict.reason
+    assert busy.scheduler.snapshot("rm") == before
 
 
 # requirement: SI-REC-013
@@ -86,45 +84,27 @@ def test_identity_reported_by_the_rm_is_not_reused(busy: RM) -> None:
 
     busy.asks("k1", memory=1)
 
-    partition = busy.scheduler.rms.all()[0].partitions["default"]
-    assert sorted(partition.allocations.all) == ["1", "2"]
+    assert sorted(busy.partition.allocations.all) == ["1", "2"]
 
 
-def with_node(busy: RM, *allocations: AllocationRecord) -> list[object]:
-    info = NodeInfo(
-        "n2", NodeAction.CREATE, capacity=Resource({"memory": 10}), allocations=allocations
-    )
-    return list(busy.scheduler.handle(UpdateNodes("rm", (info,)), busy.now))
+def with_node(
+    busy: RM, *allocations: AllocationRecord, action: NodeAction = NodeAction.CREATE
+) -> list[object]:
+    return list(busy.send_node_action("n2", action, {"memory": 10}, allocations=allocations))
 
 
-# requirement: SI-REC-001
-def test_node_comes_with_its_existing_allocations(busy: RM) -> None:
+# requirement: SI-REC-001, SI-REC-023
+@pytest.mark.parametrize("action", [NodeAction.CREATE, NodeAction.CREATE_DRAIN])
+def test_node_comes_with_its_existing_allocations(busy: RM, action: NodeAction) -> None:
     busy.drains("n1")
 
-    effects = with_node(busy, existing(node="n2"), existing("old-2", node="n2"))
+    effects = with_node(busy, existing(node="n2"), existing("old-2", node="n2"), action=action)
 
     assert effects[0] == AcceptedNode("rm", "n2")
+    assert action is NodeAction.CREATE or keys(busy.undrains("n2")) == []
     assert keys(busy.asks("k1", memory=3)) == []
     assert keys(busy.asks("k2", memory=2)) == ["k2"]
     assert released(busy.decommissions("n2"))[:2] == [("old-1", STOPPED), ("old-2", STOPPED)]
-
-
-# requirement: SI-REC-023
-def test_node_created_draining_comes_with_its_existing_allocations(busy: RM) -> None:
-    busy.drains("n1")
-    info = NodeInfo(
-        "n2",
-        NodeAction.CREATE_DRAIN,
-        capacity=Resource({"memory": 10}),
-        allocations=(existing(node="n2"), existing("old-2", node="n2")),
-    )
-
-    effects = busy.scheduler.handle(UpdateNodes("rm", (info,)), busy.now)
-
-    assert next(iter(effects)) == AcceptedNode("rm", "n2")
-    assert keys(busy.undrains("n2")) == []
-    assert keys(busy.asks("k1", memory=3)) == []
-    assert keys(busy.asks("k2", memory=2)) == ["k2"]
 
 
 # requirement: SI-REC-004, SI-REC-006
@@ -144,9 +124,8 @@ def test_one_invalid_allocation_rejects_the_node_and_leaves_nothing(
 
     assert isinstance(verdict, RejectedNode)
     assert verdict.reason
-    partition = busy.scheduler.rms.all()[0].partitions["default"]
-    assert partition.allocations.all == {}
-    assert set(partition.nodes) == {"n1"}
+    assert busy.partition.allocations.all == {}
+    assert set(busy.partition.nodes) == {"n1"}
 
 
 # requirement: SI-REC-002
@@ -191,19 +170,6 @@ def test_rejected_allocation_is_not_sent_back(echoing: RM) -> None:
     (verdict,) = echoing.reports(existing(node="nX"))
 
     assert isinstance(verdict, RejectedAllocation)
-
-
-# requirement: SI-REC-008
-def test_rejected_allocation_holds_no_capacity(busy: RM) -> None:
-    whole = Resource({"memory": 10})
-    for bad in (
-        existing(node="nX", resource=whole),
-        existing(application="aX", resource=whole),
-        existing(partition="nope", resource=whole),
-    ):
-        busy.reports(bad)
-
-    assert keys(busy.asks("k1", memory=10)) == ["k1"]
 
 
 # requirement: SI-REC-009

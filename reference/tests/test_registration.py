@@ -117,7 +117,7 @@ def test_lost_rm_is_paused_then_stopped() -> None:
     assert rm.scheduler.handle(ConnectionLost("rm"), rm.now) == []
 
     assert state(rm) is RMState.PAUSED
-    assert len(rm.scheduler.rms.all()[0].partitions["default"].allocations.all) == 1
+    assert len(rm.partition.allocations.all) == 1
     assert "Paused" in of(rm.creates("n2", memory=1), Refused)[0].reason
     assert rm.waits(59) == []
     assert state(rm) is RMState.PAUSED

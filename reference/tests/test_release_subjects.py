@@ -15,7 +15,7 @@ from sireference.core.model import (
     ReleasedAsk,
     ReleaseRequest,
 )
-from tests.driving import RM, STOPPED, TIMEOUT, identities, of, of_allocations, released
+from tests.driving import RM, STOPPED, TIMEOUT, identities, keys, of, of_allocations, released
 
 CASES = [
     (OneOfKey("a1", "k1"), [("a1", "k1")]),
@@ -33,17 +33,21 @@ def withdrawn(effects: list[Effect]) -> list[tuple[str, str]]:
     return [(one.release.application_id, one.release.key) for one in of(effects, ReleasedAsk)]
 
 
+# requirement: SI-REL-016, SI-REL-017, SI-REL-021
 @pytest.mark.parametrize(("subject", "meant"), CASES, ids=lambda case: str(case)[:40])
 def test_asks_are_withdrawn_only_by_their_kinds_of_subject(
     rm: RM, subject: AskSubject, meant: list[tuple[str, str]]
 ) -> None:
-    for application, key in (("a1", "k1"), ("a1", "k2"), ("a2", "k1")):
+    asked = [("a1", "k1"), ("a1", "k2"), ("a2", "k1")]
+    for application, key in asked:
         rm.submits(application)
         rm.asks(key, application, memory=1)
+    stay = [key for application, key in asked if (application, key) not in meant]
 
     effects = rm.send(ask_releases=(AskReleaseRequest("default", subject, STOPPED),))
 
     assert withdrawn(effects) == meant
+    assert keys(rm.creates("n1", memory=9)) == stay
 
 
 def test_release_without_identity_is_not_a_release_of_all(busy: RM) -> None:

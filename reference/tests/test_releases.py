@@ -71,7 +71,7 @@ def test_without_identity_all_allocations_of_the_application_end(busy: RM, key: 
     assert released(busy.releases(others[0], "a2")) == [(others[0], STOPPED)]
 
 
-# requirement: SI-REL-005
+# requirement: SI-REL-005, SI-ALLOC-010
 def test_unknown_and_ended_allocations_are_ignored(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
     busy.asks("k2", memory=10)

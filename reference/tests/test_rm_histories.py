@@ -37,13 +37,6 @@ from tests.history_queues import QUEUES
 Effects = list[list[Effect]]
 
 
-def played(history: list[object], player: Player | None = None) -> Player:
-    player = player or Player()
-    for move in history:
-        player.play(move)
-    return player
-
-
 def in_own_words(effects: Effects) -> Effects:
     """Return the effects with identities of allocations numbered in order of appearance."""
     own: dict[str, str] = {}
@@ -68,7 +61,7 @@ def in_own_words(effects: Effects) -> Effects:
 def test_resource_managers_do_not_see_each_other(
     history: list[object], others: list[object], turns: list[bool]
 ) -> None:
-    alone = played(history)
+    alone = Player().plays(history)
     scheduler = Scheduler(SETTINGS)
     first, second = Player(scheduler), Player(scheduler, "other")
     rest = list(others)
@@ -85,11 +78,11 @@ def test_resource_managers_do_not_see_each_other(
 @given(histories, histories)
 @settings(max_examples=examples(40))
 def test_registering_again_starts_from_nothing(before: list[object], history: list[object]) -> None:
-    earlier = played(before)
+    earlier = Player().plays(before)
 
-    again = played(history, Player(earlier.scheduler, now=earlier.now))
+    again = Player(earlier.scheduler, now=earlier.now).plays(history)
 
-    fresh = played(history, Player(now=earlier.now))
+    fresh = Player(now=earlier.now).plays(history)
     assert in_own_words(again.effects) == in_own_words(fresh.effects)
     assert without_identities(again) == without_identities(fresh)
 
@@ -108,7 +101,7 @@ def without_identities(player: Player) -> Any:
 def test_lost_rm_is_not_served_and_leaves_nothing(
     history: list[object], more: list[object], end: type[ConnectionLost | ShutDown]
 ) -> None:
-    player = played(history)
+    player = Player().plays(history)
     player.receives(player.scheduler.handle(end("rm"), player.now))
     sent = len(player.effects)
 
@@ -156,7 +149,9 @@ def test_histories_cover_every_kind_of_effect() -> None:
     missing = {*EVERYTHING}
 
     def is_enough(history: list[object]) -> bool:
-        seen = {what for step in played(history).effects for one in step for what in about(one)}
+        seen = {
+            what for step in Player().plays(history).effects for one in step for what in about(one)
+        }
         assert seen <= EVERYTHING
         missing.difference_update(seen)
         return is_quick() and not missing  # ci covers the rest as well

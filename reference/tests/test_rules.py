@@ -85,14 +85,6 @@ def test_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
     assert identities(effects) == ["k2"]
 
 
-# requirement: SI-ASK-028
-def test_key_is_free_again_when_its_allocation_has_ended(by_key: RM) -> None:
-    by_key.asks("k1", memory=1)
-    by_key.send(releases=(of_key("k1"),))
-
-    assert identities(by_key.asks("k1", memory=2)) == ["k1"]
-
-
 def test_key_that_identifies_another_allocation_is_refused(by_key: RM) -> None:
     by_key.submits("a2")
     by_key.asks("lives", memory=1)
@@ -121,6 +113,7 @@ def test_minted_identities_do_not_restrict_keys() -> None:
     effects = rm.asks("k1", memory=1) + rm.asks("k1", memory=1) + rm.asks("k1", "a2", memory=1)
 
     assert keys(effects) == ["k1", "k1", "k1"]
+    assert len(set(identities(effects))) == 3
 
 
 @pytest.mark.parametrize(
@@ -140,12 +133,3 @@ def test_application_is_starting_where_that_state_exists(
     assert states(rm.asks("k2", memory=1)) == second
     assert states(rm.releases()) == ["Completing"]
     assert states(rm.waits(30.0)) == ["Completed"]
-
-
-@pytest.mark.parametrize("rules", [Rules(), Rules(application_transitions=WITHOUT_STARTING)])
-def test_waiting_application_runs_again_under_either_rules(rules: Rules) -> None:
-    rm = ready(rules)
-    rm.asks("k1", memory=1)
-    rm.releases()
-
-    assert states(rm.asks("k2", memory=1)) == ["Running"]

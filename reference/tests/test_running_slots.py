@@ -145,9 +145,8 @@ def test_waiting_applications_leave_nothing() -> None:
     rm = watched()
     rm.starts("a1", "q")
     rm.starts("a2", "q")
-    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
-    assert len(partition.slots_lacked) == 1
+    assert len(rm.partition.slots_lacked) == 1
 
     rm.removes("a2")
 
-    assert not partition.slots_lacked
+    assert not rm.partition.slots_lacked

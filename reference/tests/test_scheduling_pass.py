@@ -8,7 +8,6 @@ from sireference.core.state.application import Application, AskGroup
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import SortedNodes
 from sireference.core.state.partition import Partition
-from sireference.core.state.service_order import next_ask_group
 from tests.driving import RM, identities, keys, placed
 
 
@@ -55,23 +54,21 @@ def test_full_nodes_are_not_examined_one_by_one(looks: Looks) -> None:
     rm = cluster(2000)
     rm.asks("fill", memory=10, most=2000)
     rm.waits(0)  # a pass has a bound on its work
-    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
     rm.asks("k0", memory=2)
-    looks.count = partition.node_index.looked_at = 0
+    looks.count = rm.partition.node_index.looked_at = 0
 
     rm.asks("k1", memory=1)
 
-    assert partition.node_index.looked_at == 0
+    assert rm.partition.node_index.looked_at == 0
     assert looks.count < 20
 
 
 def test_only_the_required_node_is_examined() -> None:
     rm = cluster(200)
-    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
 
     rm.asks("k", memory=1, more={"required_node": "n150"})
 
-    assert partition.node_index.looked_at == 1
+    assert rm.partition.node_index.looked_at == 1
 
 
 def test_failed_search_is_shared_among_applications(looks: Looks) -> None:
@@ -99,7 +96,7 @@ def test_only_the_node_that_gained_capacity_is_examined_again(looks: Looks) -> N
 
 def test_size_without_asks_is_forgotten() -> None:
     rm = cluster(3)
-    capacity = rm.scheduler.rms.all()[0].partitions["default"].node_index
+    capacity = rm.partition.node_index
     for number in range(50):
         rm.asks(f"k{number}", memory=100 + number)
         rm.withdraws(f"k{number}")
@@ -184,13 +181,6 @@ def test_freed_capacity_wakes_exactly_the_asks_it_fits(
     assert keys(rm.removes("a1")) == ["of-a4"]
 
     assert len(woken) < 10
-
-
-def test_no_line_is_awake_after_a_pass(rm: RM) -> None:
-    rm.submits("a1")
-    rm.asks("k1", memory=1)
-
-    assert next_ask_group(rm.scheduler.rms.all()[0].partitions["default"].root) is None
 
 
 def test_pass_takes_the_steps_documented(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import pytest
 from sireference.core.model import Callback, ContainerState, Effect, SchedulingState
 from sireference.core.state.application import AskGroup, PendingAsk
 from tests.asked import Asked, questions
+from tests.configuring import tree
 from tests.driving import identities, keys, of
 from tests.gangs import Gangs
 from tests.preempting import ALLOWED, Preempting, preempted
@@ -13,18 +14,12 @@ from tests.preempting import ALLOWED, Preempting, preempted
 FAILED, SKIPPED = SchedulingState.FAILED, SchedulingState.SKIPPED
 RESERVED, SCHEDULED = SchedulingState.RESERVED, SchedulingState.SCHEDULED
 STATES = Callback.CONTAINER_STATE
-SMALL = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: default}
-          - {name: small, resources: {max: {memory: 4}}}
-          - {name: single, maxapplications: 1}
-          - {name: stateaware, properties: {application.sort.policy: stateaware}}
-"""
+SMALL = tree(
+    "{name: default}",
+    "{name: small, resources: {max: {memory: 4}}}",
+    "{name: single, maxapplications: 1}",
+    "{name: stateaware, properties: {application.sort.policy: stateaware}}",
+)
 
 
 def received(effects: Iterable[Effect]) -> list[tuple[str, SchedulingState]]:
@@ -197,14 +192,23 @@ def test_gang_waits_for_capacity_and_its_members_for_the_gang() -> None:
     assert len({state.reason for state in of(effects, ContainerState)}) == 2
 
 
-def test_failed_preemption_leaves_the_ask_waiting() -> None:
+@pytest.fixture
+def reserved() -> Preempting:
+    """An RM whose ask k1 waits for victims on n1."""
     rm = Preempting()
     rm.offers(STATES)
     rm.creates("n1", memory=10)
     rm.takes("v1", most=10)
-    rm.claims("k1")
+    rm.claims("k1", most=2)
+    return rm
 
-    assert received(rm.decommissions("n1")) == [("k1", FAILED)]
+
+def test_failed_preemption_leaves_the_ask_waiting(reserved: Preempting) -> None:
+    assert received(reserved.decommissions("n1")) == [("k1", FAILED)]
+
+
+def test_withdrawn_ask_that_was_reserved_has_no_state(reserved: Preempting) -> None:
+    assert received(reserved.withdraws("k1")) == []
 
 
 def test_new_listener_receives_the_current_states(rm: Asked) -> None:

@@ -25,14 +25,13 @@ from sireference.codec import codec_for
 from sireference.core.model import Settings
 from sireference.shell.addresses import is_public
 from sireference.shell.certificates import UnfitFileError, check_pair
-from sireference.shell.http_page import HttpPage
 from sireference.shell.options import Access, Tls
 from sireference.shell.permissions import ClientRM, Permissions
 from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION
 from siwire.ext import extension_pb2 as ext
 from tests.embedded import EmbeddedRM
-from tests.wire import TIMEOUT, Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, http_page, served
 
 WRONG: Final = 4
 TOKEN: Final = "a-token-of-some-length"  # noqa: S105  # of these tests
@@ -220,18 +219,13 @@ def pages(granted: Access, asked: Callable[[str], Any], **fields: Any) -> Any:
     """Return what ``asked`` gets from the pages of a server where ``rm`` registered."""
 
     async def play() -> Any:
-        async with served(access=granted) as wire:
+        async with served(access=granted) as wire, http_page(wire, granted) as page:
             await wire.registers(**fields)
-            page = HttpPage(wire.server.engine, "127.0.0.1:0", granted)
-            try:
-                return await asyncio.to_thread(asked, f"http://{page.address}")
-            finally:
-                await asyncio.to_thread(page.stop)
+            return await asyncio.to_thread(asked, f"http://{page.address}")
 
     return asyncio.run(play())
 
 
-@pytest.mark.parametrize("path", ["/", "/state", "/metrics", "/nowhere"])
 @pytest.mark.parametrize(
     "authorization",
     [
@@ -244,12 +238,16 @@ def pages(granted: Access, asked: Callable[[str], Any], **fields: Any) -> Any:
         "Bearer ä",
     ],
 )
-def test_pages_need_the_token(path: str, authorization: str | None) -> None:
+def test_pages_need_the_token(authorization: str | None) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
+    paths = ("/", "/state", "/metrics", "/nowhere")
 
-    code, message = pages(Access(http_token=TOKEN.encode()), lambda url: get(url + path, **headers))
+    answers = pages(
+        Access(http_token=TOKEN.encode()),
+        lambda url: [get(url + path, **headers) for path in paths],
+    )
 
-    assert (code, message) == (401, "a bearer token is needed\n")
+    assert answers == [(401, "a bearer token is needed\n")] * 4
 
 
 def test_token_opens_the_pages() -> None:

@@ -1,23 +1,14 @@
 """The snapshot of the core: the state of one resource manager."""
 
-from sireference.configuration.defaults import default_configuration
-from sireference.core.model import Configured, Settings
-from sireference.core.model.events import ConnectionLost, Register, ShutDown
+from sireference.core.model import Configured
+from sireference.core.model.events import ConnectionLost
 from sireference.core.snapshot import Snapshot
-from sireference.core.states import RMState
+from tests.configuring import tree
 from tests.driving import RM, identities, of_allocations
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - name: small
-            resources: {max: {memory: 5}, guaranteed: {memory: 2}}
-          - name: other
-"""
+QUEUES = tree(
+    "{name: small, resources: {max: {memory: 5}, guaranteed: {memory: 2}}}", "{name: other}"
+)
 
 
 def seen(rm: RM) -> Snapshot:
@@ -104,38 +95,6 @@ def test_queues_are_shown_with_usage_parents_first() -> None:
     assert all(queue.allocated == {} for queue in seen(rm).queues)
 
 
-# requirement: SI-CONN-006
-def test_lost_rm_is_paused_and_keeps_its_state(busy: RM) -> None:
-    busy.asks("k1", memory=3)
-    before = seen(busy)
-
-    busy.scheduler.handle(ConnectionLost("rm"), busy.now)
-
-    after = seen(busy)
-    assert (before.state, after.state) == (RMState.RUNNING, RMState.PAUSED)
-    assert (after.nodes, after.applications) == (before.nodes, before.applications)
-
-
-# requirement: SI-CONN-007
-def test_paused_rm_is_stopped_after_its_timeout() -> None:
-    rm = RM(settings=Settings(connection_loss_timeout=60.0))
-    rm.creates("n1", memory=10)
-    rm.scheduler.handle(ConnectionLost("rm"), rm.now)
-
-    rm.waits(59.0)
-    assert seen(rm).state is RMState.PAUSED
-    rm.waits(1.0)
-
-    assert seen(rm) == Snapshot("rm", RMState.STOPPED)
-
-
-# requirement: SI-CONN-008
-def test_voluntary_shutdown_stops_at_once(busy: RM) -> None:
-    busy.scheduler.handle(ShutDown("rm"), busy.now)
-
-    assert seen(busy) == Snapshot("rm", RMState.STOPPED)
-
-
 # requirement: SI-CONN-009
 def test_paused_rm_gets_no_allocations(busy: RM) -> None:
     busy.asks("k1", memory=8, more={"execution_timeout": 5.0})
@@ -165,18 +124,6 @@ def test_configuration_for_a_paused_rm_leads_to_no_allocations() -> None:
     assert sent == [Configured("rm")]
     (application,) = seen(rm).applications
     assert application.pending_keys == ("k2",)
-
-
-# requirement: SI-CONN-010
-def test_registering_again_runs_with_empty_state(busy: RM) -> None:
-    busy.scheduler.handle(ConnectionLost("rm"), busy.now)
-
-    configuration = default_configuration()
-    busy.scheduler.handle(Register("rm", configuration, extra_config={"a": "b"}), busy.now)
-
-    snapshot = seen(busy)
-    assert (snapshot.state, snapshot.extra_config) == (RMState.RUNNING, {"a": "b"})
-    assert (snapshot.nodes, snapshot.applications) == ((), ())
 
 
 # requirement: SI-GANG-048

@@ -3,17 +3,12 @@
 import pytest
 from sireference.core.model import AllocationRecord, Ask, Settings
 from sireference.core.resources import Resource
+from tests.configuring import tree
 from tests.driving import RM, identities, keys, states
 
-QUEUES = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        properties: {application.sort.policy: stateaware}
-        queues: [{name: leaf}, {name: other}]
-"""
+QUEUES = tree(
+    "{name: leaf}", "{name: other}", root="properties: {application.sort.policy: stateaware}"
+)
 
 
 @pytest.fixture
@@ -61,14 +56,6 @@ def test_asks_in_one_message_start_with_the_oldest_application(rm: RM) -> None:
     asks = (Ask("k2", "a2", resource=one, priority=9), Ask("k1", "a1", resource=one))
 
     assert keys(rm.send(asks=asks)) == ["k1"]
-
-
-def test_older_application_precedes_those_already_waiting(rm: RM) -> None:
-    rm.asks("k1", "a1", memory=1)
-    rm.asks("k3", "a3", memory=1)
-    rm.asks("k2", "a2", memory=1)
-
-    assert keys(rm.asks("k1b", "a1", memory=1)) == ["k1b", "k2"]
 
 
 def test_application_without_asks_blocks_no_other(rm: RM) -> None:

@@ -6,19 +6,20 @@ import http.client
 import json
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 from sireference.core.model import NewAllocation
-from sireference.shell import state_page
 from sireference.shell.http_page import HttpPage
 from sireference.shell.options import DEFAULT_ACCESS, Access
 from sireference.shell.readers import is_own_name
+from sireference.shell.state_page import renderer
 from sireference.shell.state_page.bars import bars, node_bars, short
 from sireference.shell.state_page.view import Seen, view
-from tests.wire import TIMEOUT, Wire, accepted_node, all_streams, served
+from tests.wire import TIMEOUT, Wire, accepted_node, all_streams, http_page, served
 
 HOSTILE = "<script>alert(1)</script>\"'&amp;"
 TOKEN = b"a-token-of-some-length"
@@ -51,7 +52,10 @@ class Asking:
     def __init__(self, page: HttpPage) -> None:
         self._address = page.address
 
-    def __call__(self, path: str, method: str = "GET", **headers: str) -> Answer:
+    async def __call__(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        return await asyncio.to_thread(self._ask, path, method, headers)
+
+    def _ask(self, path: str, method: str, headers: Mapping[str, str]) -> Answer:
         connection = http.client.HTTPConnection(self._address, timeout=TIMEOUT)
         try:
             sent = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -60,29 +64,25 @@ class Asking:
         finally:
             connection.close()
 
-    def raw(self, path: str, method: str) -> bytes:
+    async def raw(self, path: str, method: str) -> bytes:
         """Return the complete raw response."""
+        return await asyncio.to_thread(self._raw, path, method)
+
+    def _raw(self, path: str, method: str) -> bytes:
         host, _, port = self._address.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=TIMEOUT) as connection:
             connection.sendall(f"{method} {path} HTTP/1.0\r\n\r\n".encode())
             return connection.makefile("rb").read()
 
 
-def with_state(
-    visit: Callable[[Asking], None], access: Access = DEFAULT_ACCESS, application: str = "a1"
-) -> None:
-    """Let ``visit`` request pages of a scheduler with items of every kind."""
-
-    async def play() -> None:
-        async with served() as wire:
-            page = HttpPage(wire.server.engine, "127.0.0.1:0", access)
-            try:
-                await fill(wire, application)
-                await asyncio.to_thread(visit, Asking(page))
-            finally:
-                await asyncio.to_thread(page.stop)
-
-    asyncio.run(play())
+@asynccontextmanager
+async def state_page(
+    access: Access = DEFAULT_ACCESS, application: str = "a1"
+) -> AsyncIterator[Asking]:
+    """Pages of a scheduler with items of every kind."""
+    async with served() as wire, http_page(wire, access) as page:
+        await fill(wire, application)
+        yield Asking(page)
 
 
 async def fill(wire: Wire, application: str) -> None:
@@ -121,9 +121,9 @@ def words(page: str) -> str:
     return " ".join(_Text(page).words.split())
 
 
-def test_root_shows_the_state() -> None:
-    def visit(ask: Asking) -> None:
-        answer = ask("/")
+async def test_root_shows_the_state() -> None:
+    async with state_page() as ask:
+        answer = await ask("/")
         received = words(answer.body)
 
         assert answer.status == 200
@@ -136,37 +136,31 @@ def test_root_shows_the_state() -> None:
         assert "allocation k1 of a1 on n1" in received
         assert "rm registered" in received
 
-    with_state(visit)
 
-
-def test_names_are_escaped_on_the_page() -> None:
-    def visit(ask: Asking) -> None:
-        answer = ask("/")
+async def test_names_are_escaped_on_the_page() -> None:
+    async with state_page(application=HOSTILE) as ask:
+        answer = await ask("/")
 
         assert HOSTILE not in answer.body
         assert HOSTILE in words(answer.body)
         assert _Text(answer.body).tags.count("script") == 1
 
-    with_state(visit, application=HOSTILE)
 
-
-def test_search_term_is_escaped_too() -> None:
-    def visit(ask: Asking) -> None:
-        found = ask("/?only=%3Cscript%3E%22%27")
+async def test_search_term_is_escaped_too() -> None:
+    async with state_page() as ask:
+        found = await ask("/?only=%3Cscript%3E%22%27")
         assert "<script>\"'" not in found.body
         assert 'value="&lt;script&gt;&#34;&#39;"' in found.body
         assert "no application with" in words(found.body)
 
-        (odd, several) = (ask("/?only=%ff%00"), ask("/?only=a1&only=b&x=y"))
+        (odd, several) = (await ask("/?only=%ff%00"), await ask("/?only=a1&only=b&x=y"))
         assert (odd.status, several.status) == (200, 200)
         assert "a1 Running" in words(several.body)
 
-    with_state(visit)
 
-
-def test_page_loads_nothing_external_and_runs_only_its_own_script() -> None:
-    def visit(ask: Asking) -> None:
-        answer = ask("/")
+async def test_page_loads_nothing_external_and_runs_only_its_own_script() -> None:
+    async with state_page() as ask:
+        answer = await ask("/")
         policy = answer.headers["Content-Security-Policy"]
 
         assert not re.findall(r'(?:src|href|action)="(?!/|#|data:,")', answer.body)
@@ -177,72 +171,59 @@ def test_page_loads_nothing_external_and_runs_only_its_own_script() -> None:
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["Cache-Control"] == "no-store"
 
-    with_state(visit)
-
 
 @pytest.mark.parametrize("path", ["/state", "/state.json"])
-def test_state_is_available_as_json(path: str) -> None:
-    def visit(ask: Asking) -> None:
-        answer = ask(path)
+async def test_state_is_available_as_json(path: str) -> None:
+    async with state_page() as ask:
+        answer = await ask(path)
         (rm,) = json.loads(answer.body)["resource_managers"]
 
         assert answer.headers["Content-Type"] == "application/json"
         assert rm["applications"][0]["application_id"] == "a1"
 
-    with_state(visit)
-
 
 async def test_health_is_200_while_the_scheduler_serves_and_503_before_and_after() -> None:
-    def statuses(ask: Asking) -> list[int]:
-        return [ask(path).status for path in ("/healthz", "/", "/state.json")]
+    async def statuses(ask: Asking) -> list[int]:
+        return [(await ask(path)).status for path in ("/healthz", "/", "/state.json")]
 
-    async with served() as wire:
-        engine = wire.server.engine
-        page = HttpPage(engine, "127.0.0.1:0", Access(http_token=TOKEN))
-        open_page = HttpPage(engine, "127.0.0.1:0")
-        try:
-            assert (await asyncio.to_thread(Asking(page), "/healthz")).body == "serving\n"
-            assert await asyncio.to_thread(statuses, Asking(open_page)) == [200, 200, 200]
-            await wire.server.stop()
-            assert await asyncio.to_thread(statuses, Asking(open_page)) == [503, 503, 503]
-            assert await asyncio.to_thread(statuses, Asking(page)) == [503, 401, 401]
-        finally:
-            await asyncio.to_thread(page.stop)
-            await asyncio.to_thread(open_page.stop)
+    async with (
+        served() as wire,
+        http_page(wire, Access(http_token=TOKEN)) as page,
+        http_page(wire) as open_page,
+    ):
+        assert (await Asking(page)("/healthz")).body == "serving\n"
+        assert await statuses(Asking(open_page)) == [200, 200, 200]
+        await wire.server.stop()
+        assert await statuses(Asking(open_page)) == [503, 503, 503]
+        assert await statuses(Asking(page)) == [503, 401, 401]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_only_get_and_head_are_allowed(method: str) -> None:
-    def visit(ask: Asking) -> None:
+async def test_only_get_and_head_are_allowed(method: str) -> None:
+    async with state_page() as ask:
         for path in ("/", "/state.json", "/metrics", "/healthz"):
-            answer = ask(path, method)
+            answer = await ask(path, method)
             assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
-
-    with_state(visit)
 
 
 @pytest.mark.parametrize("path", ["/", "/state.json", "/healthz", "/nowhere"])
-def test_head_has_the_headers_of_get_and_nothing_else(path: str) -> None:
-    def visit(ask: Asking) -> None:
-        whole, head = ask(path), ask(path, "HEAD")
+async def test_head_has_the_headers_of_get_and_nothing_else(path: str) -> None:
+    async with state_page() as ask:
+        whole, head = await ask(path), await ask(path, "HEAD")
 
-        assert ask.raw(path, "HEAD").partition(b"\r\n\r\n")[2] == b""
+        assert (await ask.raw(path, "HEAD")).partition(b"\r\n\r\n")[2] == b""
         assert head.status == whole.status
         assert head.headers["Content-Type"] == whole.headers["Content-Type"]
         assert int(whole.headers["Content-Length"]) == len(whole.body.encode())
 
-    with_state(visit)
-
 
 @pytest.mark.parametrize("path", ["/", "/state", "/state.json", "/metrics", "/healthz"])
-def test_dns_rebinding_is_refused(path: str) -> None:
-    def visit(ask: Asking) -> None:
-        refused = ask(path, Host="rebound.example:80")
+async def test_dns_rebinding_is_refused(path: str) -> None:
+    async with state_page() as ask:
+        refused = await ask(path, Host="rebound.example:80")
         assert refused.status == 421
         assert "rm" not in refused.body.split()
-        assert ask(path, Host="localhost:1").status == 200
-
-    with_state(visit)
+        assert (await ask(path, Host="localhost:1")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -281,34 +262,30 @@ def basic(password: bytes) -> str:
         ("Digest x", 401),
     ],
 )
-def test_browser_can_give_the_token_as_a_password(authorization: str, status: int) -> None:
-    def visit(ask: Asking) -> None:
-        answer = ask("/", Authorization=authorization)
+async def test_browser_can_give_the_token_as_a_password(authorization: str, status: int) -> None:
+    async with state_page(Access(http_token=TOKEN)) as ask:
+        answer = await ask("/", Authorization=authorization)
         assert answer.status == status
         if status == 401:
             offered = answer.headers.get_all("WWW-Authenticate") or []
             assert [one.split()[0] for one in offered] == ["Bearer", "Basic"]
 
-    with_state(visit, Access(http_token=TOKEN))
 
-
-def test_large_state_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_large_state_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sireference.shell.state_page.view._MOST", 2)
 
-    async def play() -> str:
-        async with served() as wire:
-            await wire.registers(config=CONFIG)
-            nodes, applications, _ = await all_streams(wire)
-            for number in range(4):
-                await accepted_node(wire, nodes, f"n{number}", memory=1)
-                await applications.send(new=[wire.application(f"a{number}", "root.web")])
-                await applications.receives()
-            snapshot = await wire.server.engine.snapshot("rm")
-            seen = Seen("2024-10", 0.0, [snapshot])
-            assert len(view(seen).rms[0].partitions[0].nodes.shown) == 2
-            return state_page.renderer().html(seen)
+    async with served() as wire:
+        await wire.registers(config=CONFIG)
+        nodes, applications, _ = await all_streams(wire)
+        for number in range(4):
+            await accepted_node(wire, nodes, f"n{number}", memory=1)
+            await applications.send(new=[wire.application(f"a{number}", "root.web")])
+            await applications.receives()
+        snapshot = await wire.server.engine.snapshot("rm")
 
-    received = words(asyncio.run(play()))
+    seen = Seen("2024-10", 0.0, [snapshot])
+    assert len(view(seen).rms[0].partitions[0].nodes.shown) == 2
+    received = words(renderer().html(seen))
     for message in ("and 2 more nodes", "and 2 more applications", "and 3 more queues"):
         assert f"{message}: state.json has all of them" in received
 

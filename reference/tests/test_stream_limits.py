@@ -13,7 +13,7 @@ from sireference.core.model import Settings
 from sireference.shell import options
 from sireference.shell.options import Limits
 from siwire.ext import extension_pb2 as ext
-from tests.wire import TIMEOUT, Stream, Wire, served
+from tests.wire import TIMEOUT, Wire, accepted_node, served, until
 
 TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -37,11 +37,6 @@ next(answers)
 """
 
 
-async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
-    await nodes.send(nodes=[wire.node(node_id)])
-    assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
-
-
 async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -> None:
     """Wait until a stream is accepted."""
     async with asyncio.timeout(TIMEOUT):
@@ -57,12 +52,6 @@ async def test_silent_stream_ends() -> None:
             TOO_LATE,
             "no first message in 0.3 s, so the stream belongs to no resource manager",
         )
-
-
-async def test_callback_stream_without_an_offer_ends() -> None:
-    async with served(limits=IN_A_MOMENT) as wire:
-        code, message = await (await wire.opens_callbacks()).ends()
-        assert (code, "no first message" in message) == (TOO_LATE, True)
 
 
 async def test_silent_streams_do_not_block_others() -> None:
@@ -144,9 +133,7 @@ async def test_lost_rm_takes_no_stream() -> None:
                 await stream.ends()
         table, places = wire.server._streams, wire.server._places
         assert (table.open_streams, table._held, table.broken) == ({}, {}, {})
-        async with asyncio.timeout(TIMEOUT):
-            while places._taken_by or places._taken:  # noqa: ASYNC110  # no event
-                await asyncio.sleep(0.005)
+        await until(lambda: not (places._taken_by or places._taken))
 
 
 @pytest.mark.slow("waits for a real timer")

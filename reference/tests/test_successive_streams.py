@@ -15,8 +15,10 @@ from tests.wire import (
     accepted_application,
     accepted_node,
     all_streams,
+    busy_streams,
     over_the_wire,
     served,
+    until,
 )
 
 REFUSED = grpc.StatusCode.FAILED_PRECONDITION
@@ -63,9 +65,7 @@ async def test_registering_again_ends_the_streams_and_drops_all_state(wire: Wire
     for stream in earlier:
         code, message = await stream.ends()
         assert (code, "registered again" in message) == (grpc.StatusCode.ABORTED, True)
-    nodes, applications, allocations = await all_streams(wire)
-    await accepted_node(wire, nodes)
-    await accepted_application(wire, applications)
+    *_, allocations = await busy_streams(wire)
     await allocations.asks(wire.ask("k2", memory=1))
     assert (await allocations.receives()).new[0].allocationKey == "k2"
 
@@ -136,16 +136,12 @@ async def keys_reported(allocations: Stream) -> list[str]:
 async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
     """Return a stream that is never read, and the keys allocated on it."""
     await wire.registers()
-    nodes, applications, allocations = await all_streams(wire)
-    await accepted_node(wire, nodes, memory=10_000)
-    await accepted_application(wire, applications)
+    *_, allocations = await busy_streams(wire, memory=10_000)
     keys = [f"{number:04}{'k' * 1000}" for number in range(2000)]
     for begin in range(0, len(keys), 100):
         await allocations.asks(*[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
     received = wire.server.engine.counters.reported
-    async with asyncio.timeout(TIMEOUT):
-        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # no event
-            await asyncio.sleep(0.005)
+    await until(lambda: received["NewAllocation"] >= len(keys))
     return allocations, keys
 
 

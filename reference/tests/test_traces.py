@@ -131,8 +131,3 @@ def test_deviating_session_is_detected(spoil: Callable[[Lines], None]) -> None:
 
     with pytest.raises(AssertionError):
         replay(revision, lines)
-
-
-def test_sessions_of_revisions_differ() -> None:
-    with pytest.raises((AssertionError, KeyError)):
-        replay(REVISIONS["2023-12"], read(REVISIONS["2021-02"]))

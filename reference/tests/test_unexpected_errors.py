@@ -17,14 +17,22 @@ import grpc
 import pytest
 from sireference.core.model import Settings
 from sireference.core.scheduler import Scheduler
-from sireference.shell.http_page import HttpPage
 from sireference.shell.outbox import Outbox
 from sireference.shell.service import SchedulerService
 from sireference.shell.unexpected import in_event_loop
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
 from tests.fields import refused_keys, withdrawal
-from tests.wire import TIMEOUT, Stream, Wire, served
+from tests.wire import (
+    TIMEOUT,
+    Stream,
+    Wire,
+    accepted_application,
+    accepted_node,
+    http_page,
+    served,
+    until,
+)
 
 INTERNAL = grpc.StatusCode.INTERNAL
 INSIDE = "a detail of the inside"
@@ -76,12 +84,6 @@ def only(received: Received) -> logging.LogRecord:
 def about(record: logging.LogRecord) -> dict[str, Any]:
     sent: dict[str, Any] = vars(record)["fields"]
     return sent
-
-
-async def becomes(received: Received, count: int) -> None:
-    async with asyncio.timeout(TIMEOUT):
-        while len(received()) < count:  # noqa: ASYNC110  # no event
-            await asyncio.sleep(0.005)
 
 
 def get(url: str) -> bytes:
@@ -145,13 +147,12 @@ def test_deadline_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Re
         await wire.registers("mine")
         applications = await wire.opens("UpdateApplication", "mine")
         allocations = await wire.opens("UpdateAllocation", "mine")
-        await applications.send(new=[wire.application()])
-        await applications.receives()
+        await accepted_application(wire, applications)
         once = fails_once(Scheduler.handle_timeout)
         monkeypatch.setattr(Scheduler, "handle_timeout", once)
         await allocations.asks(wire.ask("k1", memory=1))
         await allocations.send(releases=withdrawal(wire.revision, "a1", "k1"))
-        await becomes(received, 1)
+        await until(lambda: bool(received()))
         await allocations.asks(wire.ask("k2", "unknown", memory=1))
         while not refused_keys(await allocations.receives()):
             pass
@@ -167,11 +168,10 @@ def test_connection_loss_fails_internally(
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
-        await nodes.send(nodes=[wire.node(memory=1)])
-        await nodes.receives()
+        await accepted_node(wire, nodes)
         monkeypatch.setattr(Scheduler, "handle", fails)
         nodes.call.cancel()
-        await becomes(received, 1)
+        await until(lambda: bool(received()))
 
     play(scenario)
 
@@ -289,13 +289,10 @@ def test_page_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Receiv
 
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
-        page = HttpPage(wire.server.engine, "127.0.0.1:0")
-        try:
+        async with http_page(wire) as page:
             with pytest.raises(urllib.error.HTTPError, match="500") as caught:
                 await asyncio.to_thread(get, f"http://{page.address}/state")
             assert INSIDE not in caught.value.read().decode()
-        finally:
-            await asyncio.to_thread(page.stop)
 
     play(scenario)
 
@@ -306,16 +303,13 @@ def test_disconnecting_page_reader_is_not_an_error(
     received: Received, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def scenario(wire: Wire) -> None:
-        page = HttpPage(wire.server.engine, "127.0.0.1:0")
-        host, _, port = page.address.rpartition(":")
-        try:
+        async with http_page(wire) as page:
+            host, _, port = page.address.rpartition(":")
             with socket.create_connection((host, int(port))) as connection:
                 cut_off = struct.pack("ii", 1, 0)  # closed by a reset
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, cut_off)
                 connection.sendall(b"GET /metrics HTTP/1.1\r\n")
             await asyncio.to_thread(get, f"http://{page.address}/")
-        finally:
-            await asyncio.to_thread(page.stop)
 
     play(scenario)
 

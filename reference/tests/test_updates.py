@@ -3,8 +3,6 @@
 Only where the key is the identity.
 """
 
-from typing import Any
-
 import pytest
 from sireference.core.model import (
     Answered,
@@ -19,6 +17,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.state.partition import Partition
+from tests.configuring import tree
 from tests.driving import STOPPED, TIMEOUT, keys, of, placed, released, states
 from tests.gangs import PREEMPTED, REPLACED
 from tests.keyed import Keyed, refused_entries, running, wanted
@@ -26,28 +25,12 @@ from tests.test_histories import accounting_balances, gangs_make_sense, preempti
 
 MEMBER = {"task_group": "tg"}
 PLACEHOLDER = {"task_group": "tg", "placeholder": True}
-LIMITED = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: default}
-          - {name: small, resources: {max: {memory: 10}}}
-          - name: limited
-            limits: [{users: ["*"], maxresources: {memory: 10}}]
-"""
-GUARANTEED = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: default, resources: {guaranteed: {memory: 10}}}
-          - {name: other}
-"""
+LIMITED = tree(
+    "{name: default}",
+    "{name: small, resources: {max: {memory: 10}}}",
+    '{name: limited, limits: [{users: ["*"], maxresources: {memory: 10}}]}',
+)
+GUARANTEED = tree("{name: default, resources: {guaranteed: {memory: 10}}}", "{name: other}")
 MAY_PREEMPT = {"preemption_policy": PreemptionPolicy(allow_preempt_other=True)}
 MAY_GO = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
 
@@ -112,16 +95,6 @@ def test_update_needs_no_capacity(queue: str) -> None:
     assert rm.wants("k2", memory=1) == []
     assert keys(rm.runs("k1", memory=2)) == ["k2"]
     makes_sense(rm.partition)
-
-
-def test_shrinking_allocation_unblocks_asks_of_its_queue() -> None:
-    rm = Keyed(queues=LIMITED)
-    rm.creates("n1", memory=100)
-    rm.submits("a1", "root.small")
-    rm.wants("k1", memory=9)
-    assert rm.wants("k2", memory=5) == []
-
-    assert keys(rm.wants("k1", memory=5)) == ["k2"]
 
 
 def test_update_to_the_same_amount_changes_nothing(rm: Keyed) -> None:
@@ -451,9 +424,3 @@ def test_allocation_that_ended_with_its_node_can_be_reported_again(rm: Keyed) ->
     assert refused_entries(rm.runs("x1", memory=6)) == []
     assert rm.wants("k1", "a2", memory=10)[1:] == []
     assert keys(rm.ends("x1")) == ["k1"]
-
-
-def test_with_minted_identities_live_allocations_do_not_restrict_keys(busy: Any) -> None:
-    first = busy.asks("k1", memory=1)
-
-    assert keys(first) == keys(busy.asks("k1", memory=2)) == ["k1"]

@@ -167,18 +167,3 @@ def test_gang_starts_when_its_user_limit_allows_all_of_it(rm: Users) -> None:
 
     assert keys(rm.asks("p", "g1", memory=1, most=2, more=gang)) == []
     assert keys(rm.releases(held[0], "a1")) == ["p", "p"]
-
-
-def test_users_that_left_leave_nothing(rm: Users) -> None:
-    root = rm.scheduler.rms.all()[0].partitions["default"].root
-    leaf = root.children["each"]
-    for name in ("d1", "d2"):
-        rm.gets(rm.of("dora", "each", "devs", name=name), 1, most=1)
-    assert [holder.name for holder in leaf.user_quotas] == ["dora"]
-
-    rm.removes("d1")
-    assert [holder.name for holder in leaf.user_quotas] == ["dora"]
-    rm.releases("", "d2")
-    rm.waits(30)
-
-    assert not leaf.user_quotas

@@ -12,6 +12,7 @@ from sireference.clock import Clock
 from sireference.codec import Policies, codec_for
 from sireference.core.model import Settings
 from sireference.shell.extension.service import SERVICE
+from sireference.shell.http_page import HttpPage
 from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Limits
 from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION, Revision, rpc
@@ -21,6 +22,13 @@ from tests.fields import asked
 
 TIMEOUT = patient()  # seconds
 QUIET = 0.05  # the server runs in the same loop and is otherwise idle
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for something that has no event."""
+    async with asyncio.timeout(TIMEOUT):
+        while not is_so():  # noqa: ASYNC110  # no event
+            await asyncio.sleep(0.005)
 
 
 class Stream:
@@ -118,9 +126,7 @@ class Wire:
         stream = await self.opens_callbacks()
         await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id=rm_id, kinds=kinds)))
         taken = set(kinds) & set(self.server.engine.callbacks.kinds)
-        async with asyncio.timeout(TIMEOUT):
-            while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # no event
-                await asyncio.sleep(0.005)
+        await until(lambda: len(self.taken_by(rm_id)) == len(taken))
         return stream
 
     async def opens_callbacks(self) -> Callbacks:
@@ -134,9 +140,7 @@ class Wire:
 
     async def has_streams(self, count: int, rm_id: str = "rm") -> None:
         """Wait until the server has that many open streams of the RM."""
-        async with asyncio.timeout(TIMEOUT):
-            while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # no event
-                await asyncio.sleep(0.005)
+        await until(lambda: len(self.server._streams.of(rm_id)) == count)
 
     async def calls(self, name: str, **fields: Any) -> Any:
         """Make one extension call with one answer."""
@@ -190,6 +194,16 @@ async def served(
             await server.stop()
 
 
+@asynccontextmanager
+async def http_page(wire: Wire, access: Access = DEFAULT_ACCESS) -> AsyncIterator[HttpPage]:
+    """The HTTP pages of the server."""
+    page = HttpPage(wire.server.engine, "127.0.0.1:0", access)
+    try:
+        yield page
+    finally:
+        await asyncio.to_thread(page.stop)
+
+
 Scenario = Callable[[Wire], Awaitable[None]]
 Test = Callable[[], Awaitable[None]]
 
@@ -216,6 +230,14 @@ async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, St
     nodes = await wire.opens("UpdateNode", rm_id)
     applications = await wire.opens("UpdateApplication", rm_id)
     allocations = await wire.opens("UpdateAllocation", rm_id)
+    return nodes, applications, allocations
+
+
+async def busy_streams(wire: Wire, **amounts: int) -> tuple[Stream, Stream, Stream]:
+    """Open all streams, and add node n1 with these amounts (memory 10) and application a1."""
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes, "n1", **amounts)
+    await accepted_application(wire, applications)
     return nodes, applications, allocations
 
 

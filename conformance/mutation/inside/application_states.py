@@ -1,6 +1,7 @@
 """Mutants of application state changes."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sireference.core import application_lifecycle, nodes, recovery, releases
@@ -139,18 +140,14 @@ def _waits(patch: Patch, when: Callable[[Any], bool]) -> None:
     patch.instead_of(application_lifecycle.settle, settle)
 
 
-@mutant("waits-with-asks", "Pending asks do not keep it from waiting.", breaks=("SI-APP-027",))
-def _(patch: Patch) -> None:
-    _waits(patch, lambda application: application.pending and not application.is_active)
-
-
-@mutant(
+mutant("waits-with-asks", "Pending asks do not keep it from waiting.", breaks=("SI-APP-027",))(
+    partial(_waits, when=lambda application: application.pending and not application.is_active)
+)
+mutant(
     "waits-with-an-allocation",
     "A single live allocation does not keep it from waiting.",
     breaks=("SI-APP-027",),
-)
-def _(patch: Patch) -> None:
-    _waits(patch, lambda application: application.held == 1)
+)(partial(_waits, when=lambda application: application.held == 1))
 
 
 @mutant(

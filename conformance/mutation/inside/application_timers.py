@@ -190,22 +190,16 @@ def _execution_timeouts_wrap(patch: Patch, bits: int, *, per_millisecond: int) -
     patch.instead_of(application_lifecycle.enter, enter)
 
 
-@mutant(
+mutant(
     "execution-timeout-wraps-in-nanoseconds",
     "An execution timeout overflows when it is converted to nanoseconds.",
     breaks=("SI-APP-012",),
-)
-def _(patch: Patch) -> None:
-    _execution_timeouts_wrap(patch, 64, per_millisecond=1_000_000)
-
-
-@mutant(
+)(partial(_execution_timeouts_wrap, bits=64, per_millisecond=1_000_000))
+mutant(
     "execution-timeout-wraps-in-32-bits",
     "Only the low 32 bits of an execution timeout count.",
     breaks=("SI-APP-012",),
-)
-def _(patch: Patch) -> None:
-    _execution_timeouts_wrap(patch, 32, per_millisecond=1)
+)(partial(_execution_timeouts_wrap, bits=32, per_millisecond=1))
 
 
 @mutant(

@@ -149,17 +149,44 @@ def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[E
     return [Refused(rm.rm_id, "the ask names no application")]
 
 
-@mutant(
+def _later_ones_lack(**lost: Any) -> Callable[[Patch], None]:
+    """Report the second and later allocations of an ask with these values instead of its own."""
+
+    @instead_of(allocations.make)
+    def make(
+        patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any
+    ) -> list[Effect]:
+        is_first = not pending.made
+        effects = original(partition, pending, *rest)
+        return effects if is_first else reported_with(patch, effects, **lost)
+
+    return make
+
+
+mutant(
     "later-allocations-lack-tags",
     "The second and later allocations of an ask lack its tags.",
     breaks=("SI-ALLOC-003",),
     revision="2023-12",
-)
-@instead_of(allocations.make)
-def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
-    is_first = not pending.made
-    effects = original(partition, pending, *rest)
-    return effects if is_first else reported_with(patch, effects, tags={})
+)(_later_ones_lack(tags={}))
+mutant(
+    "later-allocations-lack-priority",
+    "The second and later allocations of an ask lack its priority.",
+    breaks=("SI-ALLOC-003",),
+    revision="2023-12",
+)(_later_ones_lack(priority=0))
+mutant(
+    "later-placeholders-lack-their-group",
+    "Only the first placeholder of an ask is reported with its task group.",
+    breaks=("SI-GANG-012",),
+    revision="2023-12",
+)(_later_ones_lack(task_group=""))
+mutant(
+    "later-allocations-lack-originator",
+    "Only the first allocation of an ask is reported as that of the originator.",
+    breaks=("SI-ALLOC-007",),
+    revision="2023-12",
+)(_later_ones_lack(originator=False))
 
 
 @mutant(
@@ -186,45 +213,6 @@ def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any
     effects = original(partition, pending, *rest)
     is_placeholder = pending.ask.is_placeholder
     return reported_with(patch, effects, originator=False) if is_placeholder else effects
-
-
-@mutant(
-    "later-allocations-lack-priority",
-    "The second and later allocations of an ask lack its priority.",
-    breaks=("SI-ALLOC-003",),
-    revision="2023-12",
-)
-@instead_of(allocations.make)
-def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
-    is_first = not pending.made
-    effects = original(partition, pending, *rest)
-    return effects if is_first else reported_with(patch, effects, priority=0)
-
-
-@mutant(
-    "later-placeholders-lack-their-group",
-    "Only the first placeholder of an ask is reported with its task group.",
-    breaks=("SI-GANG-012",),
-    revision="2023-12",
-)
-@instead_of(allocations.make)
-def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
-    is_first = not pending.made
-    effects = original(partition, pending, *rest)
-    return effects if is_first else reported_with(patch, effects, task_group="")
-
-
-@mutant(
-    "later-allocations-lack-originator",
-    "Only the first allocation of an ask is reported as that of the originator.",
-    breaks=("SI-ALLOC-007",),
-    revision="2023-12",
-)
-@instead_of(allocations.make)
-def _(patch: Patch, original: Original, partition: Any, pending: Any, *rest: Any) -> list[Effect]:
-    is_first = not pending.made
-    effects = original(partition, pending, *rest)
-    return effects if is_first else reported_with(patch, effects, originator=False)
 
 
 @mutant(
@@ -314,59 +302,49 @@ def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Orde
     return 0, pending.number
 
 
-def _loses(patch: Patch, **lost: Any) -> None:
+def _loses(**lost: Any) -> Callable[[Patch], None]:
     """Serve a pending ask that comes again with these values instead of its own."""
 
-    def put(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    @instead_of(PendingAsks.replace)
+    def put(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
         left = replace(ask, **lost)
         if left != ask:
             patch.fires()
         original(asks, earlier, left)
 
-    patch.instead_of(PendingAsks.replace, put)
+    return put
 
 
-@mutant(
+mutant(
     "priority-lost-at-an-update",
     "A pending ask that comes again loses its priority.",
     breaks=("SI-ALLOC-003",),
-)
-def _(patch: Patch) -> None:
-    _loses(patch, priority=0)
-
-
-@mutant(
+)(_loses(priority=0))
+mutant(
     "tags-lost-at-an-update",
     "A pending ask that comes again loses its tags.",
     breaks=("SI-ALLOC-003",),
-)
-def _(patch: Patch) -> None:
-    _loses(patch, tags={})
-
-
-@mutant(
+)(_loses(tags={}))
+mutant(
     "policy-lost-at-an-update",
     "A pending ask that comes again loses its preemption policy.",
     breaks=("SI-PRE-003",),
-)
-def _(patch: Patch) -> None:
-    _loses(patch, preemption_policy=None)
+)(_loses(preemption_policy=None))
 
 
 def first_values_stay(*fields: str) -> Callable[[Patch], None]:
     """Keep the first values of these fields of a pending ask, ignoring updates."""
 
-    def alters(patch: Patch) -> None:
-        def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
-            first = {field: getattr(earlier.ask, field) for field in fields}
-            as_it_was = replace(ask, **first)
-            if as_it_was != ask:
-                patch.fires()
-            original(pending, earlier, as_it_was)
+    @instead_of(PendingAsks.replace)
+    def put(
+        patch: Patch, original: Callable[..., None], pending: Any, earlier: Any, ask: Any
+    ) -> None:
+        as_it_was = replace(ask, **{field: getattr(earlier.ask, field) for field in fields})
+        if as_it_was != ask:
+            patch.fires()
+        original(pending, earlier, as_it_was)
 
-        patch.instead_of(PendingAsks.replace, put)
-
-    return alters
+    return put
 
 
 mutant(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -238,22 +239,16 @@ def _compares_floats(patch: Patch, of: Callable[..., bool]) -> None:
     patch.instead_of(of, fits)
 
 
-@mutant(
+mutant(
     "capacity-in-floating-point",
     "Asks are compared with the capacity of nodes in floating point.",
     breaks=("SI-RES-003",),
-)
-def _(patch: Patch) -> None:
-    _compares_floats(patch, Resource.fits)
-
-
-@mutant(
+)(partial(_compares_floats, of=Resource.fits))
+mutant(
     "quotas-in-floating-point",
     "Asks are compared with the maximum of queues in floating point.",
     breaks=("SI-RES-003",),
-)
-def _(patch: Patch) -> None:
-    _compares_floats(patch, Resource.stays_within)
+)(partial(_compares_floats, of=Resource.stays_within))
 
 
 _CHECKED: Final = 8  # resource types
@@ -325,24 +320,21 @@ def _(patch: Patch) -> None:
     )
 
 
-@mutant(
+mutant(
     "timed-out-placeholders-count-for-their-user",
     "Placeholders that end by a timeout still count for their user.",
     breaks=("SI-ALLOC-010",),
-)
-def _(patch: Patch) -> None:
-    _leaks_for_users(
-        patch, lambda live, ended: live.is_placeholder and ended is TerminationType.TIMEOUT
+)(
+    partial(
+        _leaks_for_users,
+        leaks=lambda live, ended: live.is_placeholder and ended is TerminationType.TIMEOUT,
     )
-
-
-@mutant(
+)
+mutant(
     "preempted-still-counts-for-its-user",
     "Preempted allocations still count for their user.",
     breaks=("SI-ALLOC-010",),
-)
-def _(patch: Patch) -> None:
-    _leaks_for_users(patch, lambda _, ended: ended is TerminationType.PREEMPTED_BY_SCHEDULER)
+)(partial(_leaks_for_users, leaks=lambda _, ended: ended is TerminationType.PREEMPTED_BY_SCHEDULER))
 
 
 @mutant(
@@ -383,22 +375,21 @@ def _counts_placeholders_except(patch: Patch, uncounted: Callable[[Any, Any], bo
     patch.instead_of(Partition.unbook, unbook)
 
 
-@mutant(
+mutant(
     "placeholders-not-counted-for-their-user",
     "Placeholders do not count against the limit of their user.",
     breaks=("SI-GANG-012",),
-)
-def _(patch: Patch) -> None:
-    _counts_placeholders_except(patch, lambda _live, quota: isinstance(quota, UserQuota))
-
-
-@mutant(
+)(partial(_counts_placeholders_except, uncounted=lambda _live, quota: isinstance(quota, UserQuota)))
+mutant(
     "placeholders-count-in-their-leaf-only",
     "Placeholders do not count against the quotas of parent queues.",
     breaks=("SI-GANG-027",),
+)(
+    partial(
+        _counts_placeholders_except,
+        uncounted=lambda live, quota: quota in live.application.leaf.path[1:],
+    )
 )
-def _(patch: Patch) -> None:
-    _counts_placeholders_except(patch, lambda live, quota: quota in live.application.leaf.path[1:])
 
 
 @mutant(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import application_lifecycle, recovery, releases, scheduler
@@ -111,22 +112,16 @@ def _echo(request: ReleaseRequest) -> AskRelease:
     )
 
 
-@mutant(
+mutant(
     "ask-confirmation-answered",
     "The confirmation of an ask release is answered.",
     breaks=("SI-REL-025",),
-)
-def _(patch: Patch) -> None:
-    _answers_confirmations(patch, from_the=1)
-
-
-@mutant(
+)(partial(_answers_confirmations, from_the=1))
+mutant(
     "second-ask-confirmation-answered",
     "Once an ask release is confirmed, a further confirmation is answered.",
     breaks=("SI-REL-025",),
-)
-def _(patch: Patch) -> None:
-    _answers_confirmations(patch, from_the=2)
+)(partial(_answers_confirmations, from_the=2))
 
 
 def _mistyped(rm: Any, request: Any) -> Any:

@@ -1,6 +1,7 @@
 """Mutants of event records that state another cause than the one an end had."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sireference.core import applications
@@ -35,19 +36,19 @@ def _reports_removals(patch: Patch, method: Callable[..., None], cause: Any) -> 
     patch.instead_of(method, record)
 
 
-@mutant(
+mutant(
     "asks-of-a-removed-application-reported-as-timed-out",
     "What a removed application asked for is reported as cancelled due to a timeout.",
     breaks=("SI-EVT-008",),
-)
-def _(patch: Patch) -> None:
-    _reports_removals(patch, EventLog.over, AskTrigger.TIMED_OUT)
-
-
-@mutant(
+)(partial(_reports_removals, method=EventLog.over, cause=AskTrigger.TIMED_OUT))
+mutant(
     "allocations-of-a-removed-application-reported-as-preempted",
     "What a removed application held is reported as preempted.",
     breaks=("SI-EVT-008",),
+)(
+    partial(
+        _reports_removals,
+        method=EventLog.allocation_removed,
+        cause=TerminationType.PREEMPTED_BY_SCHEDULER,
+    )
 )
-def _(patch: Patch) -> None:
-    _reports_removals(patch, EventLog.allocation_removed, TerminationType.PREEMPTED_BY_SCHEDULER)

@@ -77,22 +77,16 @@ def _rejects(patch: Patch, is_unfit: Callable[[Any, Any], bool]) -> None:
     patch.instead_of(foreign_allocations.report, report)
 
 
-@_mutant(
+_mutant(
     "foreign-needs-capacity",
     "A foreign allocation that does not fit its node is rejected.",
     breaks=("SI-FOR-005",),
-)
-def _(patch: Patch) -> None:
-    _rejects(patch, lambda node, foreign: not foreign.resource.fits(node.free))
-
-
-@_mutant(
+)(partial(_rejects, is_unfit=lambda node, foreign: not foreign.resource.fits(node.free)))
+_mutant(
     "foreign-needs-a-schedulable-node",
     "A foreign allocation is rejected on a draining node.",
     breaks=("SI-FOR-005",),
-)
-def _(patch: Patch) -> None:
-    _rejects(patch, lambda node, _: node.state is NodeState.DRAINING)
+)(partial(_rejects, is_unfit=lambda node, _: node.state is NodeState.DRAINING))
 
 
 @_mutant(

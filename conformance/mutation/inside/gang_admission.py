@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sireference.codec import r2024_10
@@ -76,18 +77,14 @@ def _fair_queues_take(patch: Patch, is_taken: Callable[[Any], bool]) -> None:
     patch.instead_of(submission.objections, objections)
 
 
-@mutant("fair-queues-take-hard-gangs", "Fair queues take hard gangs.", breaks=("SI-GANG-006",))
-def _(patch: Patch) -> None:
-    _fair_queues_take(patch, lambda new: new.gang_style.casefold() == "hard")
-
-
-@mutant(
+mutant("fair-queues-take-hard-gangs", "Fair queues take hard gangs.", breaks=("SI-GANG-006",))(
+    partial(_fair_queues_take, is_taken=lambda new: new.gang_style.casefold() == "hard")
+)
+mutant(
     "fair-queues-take-gangs-without-memory",
     "Fair queues take gangs whose placeholderAsk names no memory.",
     breaks=("SI-GANG-006",),
-)
-def _(patch: Patch) -> None:
-    _fair_queues_take(patch, lambda new: not new.placeholder_ask.amounts.get("memory"))
+)(partial(_fair_queues_take, is_taken=lambda new: not new.placeholder_ask.amounts.get("memory")))
 
 
 @mutant(
@@ -413,22 +410,16 @@ def _passes_its_gang(patch: Patch, passes: Callable[[Ask], bool]) -> None:
     patch.instead_of(replacement.choose, choose)
 
 
-@mutant(
+mutant(
     "originator-passes-its-gang",
     "A real ask of the originator is allocated while placeholders of its gang are pending.",
     breaks=("SI-GANG-016",),
-)
-def _(patch: Patch) -> None:
-    _passes_its_gang(patch, lambda ask: ask.originator)
-
-
-@mutant(
+)(partial(_passes_its_gang, passes=lambda ask: ask.originator))
+mutant(
     "ask-without-group-passes-its-gang",
     "A real ask without task group is allocated while placeholders of its gang are pending.",
     breaks=("SI-GANG-016",),
-)
-def _(patch: Patch) -> None:
-    _passes_its_gang(patch, lambda ask: not ask.task_group)
+)(partial(_passes_its_gang, passes=lambda ask: not ask.task_group))
 
 
 @mutant(
@@ -463,22 +454,16 @@ def _keeps_first(patch: Patch, field: str) -> None:
     patch.instead_of(applications.submit, submit)
 
 
-@mutant(
+mutant(
     "readded-keeps-style",
     "The style of a removed gang holds for the next one of its id.",
     breaks=("SI-GANG-034", "SI-GANG-035"),
-)
-def _(patch: Patch) -> None:
-    _keeps_first(patch, "gang_style")
-
-
-@mutant(
+)(partial(_keeps_first, field="gang_style"))
+mutant(
     "readded-keeps-placeholder-ask",
     "The placeholders of a gang wait for what a removed gang of its id announced.",
     breaks=("SI-GANG-012",),
-)
-def _(patch: Patch) -> None:
-    _keeps_first(patch, "placeholder_ask")
+)(partial(_keeps_first, field="placeholder_ask"))
 
 
 @mutant(

@@ -1,6 +1,7 @@
 """Mutants of gangs combined with other events: other nodes, stops, updates, a second wait."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from sireference.configuration.model import SortPolicy
@@ -289,7 +290,8 @@ def _(patch: Patch, original: Original, partition: Any, pending: Any, now: float
 )
 @instead_of(releases.pending_meant)
 def _(patch: Patch, original: Callable[..., Any], application: Any, subject: Any) -> Any:
-    return _without_placeholders(patch, original(application, subject), subject)
+    pending = original(application, subject)
+    return _without(patch, pending, subject, lambda one: one.ask.is_placeholder)
 
 
 @mutant(
@@ -300,18 +302,21 @@ def _(patch: Patch, original: Callable[..., Any], application: Any, subject: Any
 )
 @instead_of(asks.meant)
 def _(patch: Patch, original: Callable[..., Any], partition: Any, subject: Any) -> Any:
-    return iter(_without_placeholders(patch, original(partition, subject), subject))
+    pending = original(partition, subject)
+    return iter(_without(patch, pending, subject, lambda one: one.ask.is_placeholder))
 
 
-def _without_placeholders(patch: Patch, pending: Iterable[Any], subject: Any) -> list[Any]:
-    """Leave placeholder asks out, unless they are named."""
+def _without(
+    patch: Patch, pending: Iterable[Any], subject: Any, is_spared: Callable[[Any], bool]
+) -> list[Any]:
+    """Leave these asks out, unless they are named."""
     meant = list(pending)
     if not isinstance(subject, AskedAndHeld | AllOfApplication):
         return meant
-    real = [one for one in meant if not one.ask.is_placeholder]
-    if len(real) < len(meant):
+    others = [one for one in meant if not is_spared(one)]
+    if len(others) < len(meant):
         patch.fires()
-    return real
+    return others
 
 
 def _counts_other_types(patch: Patch, counts: Callable[[int], bool]) -> None:
@@ -343,22 +348,16 @@ def _(patch: Patch) -> None:
     after_replacement(patch, holds_devices)
 
 
-@mutant(
+mutant(
     "vcores-of-a-placeholder-leak",
     "Of a placeholder with a smaller replacement only the rest of its memory is free again.",
     breaks=("SI-GANG-071",),
-)
-def _(patch: Patch) -> None:
-    _counts_other_types(patch, lambda more: more > 0)
-
-
-@mutant(
+)(partial(_counts_other_types, counts=lambda more: more > 0))
+mutant(
     "vcores-of-a-placeholder-stay-counted",
     "A replacement that is larger in vcores only counts the vcores of its placeholder.",
     breaks=("SI-GANG-071",),
-)
-def _(patch: Patch) -> None:
-    _counts_other_types(patch, lambda more: more < 0)
+)(partial(_counts_other_types, counts=lambda more: more < 0))
 
 
 @mutant(
@@ -368,7 +367,7 @@ def _(patch: Patch) -> None:
 )
 @instead_of(releases.pending_meant)
 def _(patch: Patch, original: Callable[..., Any], application: Any, subject: Any) -> Any:
-    return _without_parked(patch, original(application, subject), subject)
+    return _without(patch, original(application, subject), subject, lambda one: one.awaiting)
 
 
 @mutant(
@@ -379,18 +378,8 @@ def _(patch: Patch, original: Callable[..., Any], application: Any, subject: Any
 )
 @instead_of(asks.meant)
 def _(patch: Patch, original: Callable[..., Any], partition: Any, subject: Any) -> Any:
-    return iter(_without_parked(patch, original(partition, subject), subject))
-
-
-def _without_parked(patch: Patch, pending: Iterable[Any], subject: Any) -> list[Any]:
-    """Leave asks out that wait for placeholders, unless they are named."""
-    meant = list(pending)
-    if not isinstance(subject, AskedAndHeld | AllOfApplication):
-        return meant
-    others = [one for one in meant if not one.awaiting]
-    if len(others) < len(meant):
-        patch.fires()
-    return others
+    pending = original(partition, subject)
+    return iter(_without(patch, pending, subject, lambda one: one.awaiting))
 
 
 @mutant(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import asks, nodes, releases, scheduler
@@ -257,22 +258,16 @@ def _bad_first_spoils(patch: Patch, of: type, fields: Sequence[str], rejected: t
     patch.instead_of(scheduler.apply, apply)
 
 
-@mutant(
+mutant(
     "bad-first-node-spoils-its-list",
     "The nodes of a message are ignored after the first if that is rejected.",
     breaks=("SI-CONN-017",),
-)
-def _(patch: Patch) -> None:
-    _bad_first_spoils(patch, UpdateNodes, ("nodes",), RejectedNode)
-
-
-@mutant(
+)(partial(_bad_first_spoils, of=UpdateNodes, fields=("nodes",), rejected=RejectedNode))
+mutant(
     "bad-first-application-spoils-its-list",
     "The applications of a message are ignored after the first if that is rejected.",
     breaks=("SI-CONN-017",),
-)
-def _(patch: Patch) -> None:
-    _bad_first_spoils(patch, UpdateApplications, ("new",), RejectedApplication)
+)(partial(_bad_first_spoils, of=UpdateApplications, fields=("new",), rejected=RejectedApplication))
 
 
 @mutant(

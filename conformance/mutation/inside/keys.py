@@ -415,13 +415,11 @@ def _places(patch: Patch, changed: Callable[[Any, Any], Any]) -> None:
     patch.instead_of(updates.place, place)
 
 
-@_mutant(
+_mutant(
     "placeholder-placed-by-the-rm-is-real",
     "A pending placeholder that comes again with a node is a regular allocation.",
     breaks=("SI-ASK-031",),
-)
-def _(patch: Patch) -> None:
-    _places(patch, lambda _, ask: replace(ask, placeholder=False))
+)(partial(_places, changed=lambda _, ask: replace(ask, placeholder=False)))
 
 
 @_mutant(
@@ -443,13 +441,11 @@ def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Any, now: float)
     return received
 
 
-@_mutant(
+_mutant(
     "placed-by-the-rm-as-it-was-asked-for",
     "A pending ask that comes again with a node holds the amount it was asked for with.",
     breaks=("SI-ASK-031",),
-)
-def _(patch: Patch) -> None:
-    _places(patch, lambda pending, ask: replace(ask, resource=pending.resource))
+)(partial(_places, changed=lambda pending, ask: replace(ask, resource=pending.resource)))
 
 
 @_mutant(

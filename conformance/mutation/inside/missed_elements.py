@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import (
@@ -63,22 +64,16 @@ def _reports_the_first(patch: Patch, of: Any) -> None:
     patch.instead_of(of, ends)
 
 
-@mutant(
+mutant(
     "only-five-ends-per-node",
     "Of the allocations that end with a node only five are reported.",
     breaks=("SI-NODE-032",),
-)
-def _(patch: Patch) -> None:
-    _reports_the_first(patch, nodes.decommission)
-
-
-@mutant(
+)(partial(_reports_the_first, of=nodes.decommission))
+mutant(
     "only-five-ends-per-release",
     "Of the allocations that end with a release of all only five are reported.",
     breaks=("SI-REL-003",),
-)
-def _(patch: Patch) -> None:
-    _reports_the_first(patch, releases.release)
+)(partial(_reports_the_first, of=releases.release))
 
 
 @mutant(
@@ -251,13 +246,11 @@ def _key(entry: Any) -> tuple[str, str]:
     return ask.application_id, ask.key
 
 
-@mutant(
+mutant(
     "first-of-equal-keys-counts",
     "Of several asks with one key in one message only the first counts.",
     breaks=("SI-ASK-003",),
-)
-def _(patch: Patch) -> None:
-    _keeps_the_first(patch, UpdateAllocations, "entries", _key)
+)(partial(_keeps_the_first, of=UpdateAllocations, field="entries", by=_key))
 
 
 @mutant(
@@ -272,31 +265,21 @@ def _(patch: Patch) -> None:
     _keeps_the_first(patch, UpdateNodes, "nodes", action)
 
 
-@mutant(
+mutant(
     "one-action-beside-a-creation",
     "Further entries for a node after its creation in a message are ignored.",
     breaks=("SI-NODE-037",),
-)
-def _(patch: Patch) -> None:
-    _keeps_the_first(patch, UpdateNodes, "nodes", lambda info: info.node_id)
-
-
-@mutant(
+)(partial(_keeps_the_first, of=UpdateNodes, field="nodes", by=lambda info: info.node_id))
+mutant(
     "one-removal-of-a-message",
     "Of several applications that one message removes only the first is removed.",
     breaks=("SI-APP-018",),
-)
-def _(patch: Patch) -> None:
-    _keeps_the_first(patch, UpdateApplications, "remove", lambda _: None)
-
-
-@mutant(
+)(partial(_keeps_the_first, of=UpdateApplications, field="remove", by=lambda _: None))
+mutant(
     "one-release-of-a-message",
     "Of several releases in one message only the first is carried out.",
     breaks=("SI-REL-001",),
-)
-def _(patch: Patch) -> None:
-    _keeps_the_first(patch, UpdateAllocations, "releases", lambda _: None)
+)(partial(_keeps_the_first, of=UpdateAllocations, field="releases", by=lambda _: None))
 
 
 def _is_done_once(patch: Patch, is_counted: Callable[[Any, Any], bool]) -> None:
@@ -324,49 +307,31 @@ def _resizes(patch: Patch, is_counted: Callable[[Any, Any], bool]) -> None:
     _is_done_once(patch, counted)
 
 
-@mutant(
+mutant(
     "drained-once",
     "Only the first drain of a node has an effect.",
     breaks=("SI-NODE-026",),
-)
-def _(patch: Patch) -> None:
-    _is_done_once(patch, lambda _, info: info.action is NodeAction.DRAIN_NODE)
-
-
-@mutant(
+)(partial(_is_done_once, is_counted=lambda _, info: info.action is NodeAction.DRAIN_NODE))
+mutant(
     "undrained-once",
     "Only the first undrain of a node has an effect.",
     breaks=("SI-NODE-028",),
-)
-def _(patch: Patch) -> None:
-    _is_done_once(patch, lambda _, info: info.action is NodeAction.DRAIN_TO_SCHEDULABLE)
-
-
-@mutant(
+)(partial(_is_done_once, is_counted=lambda _, info: info.action is NodeAction.DRAIN_TO_SCHEDULABLE))
+mutant(
     "grows-only-once",
     "An update to more capacity is ignored on a node that has grown before.",
     breaks=("SI-NODE-017",),
-)
-def _(patch: Patch) -> None:
-    _resizes(patch, lambda before, after: not after.fits(before))
-
-
-@mutant(
+)(partial(_resizes, is_counted=lambda before, after: not after.fits(before)))
+mutant(
     "shrinks-only-once",
     "An update to less capacity is ignored on a node that has shrunk before.",
     breaks=("SI-NODE-018",),
-)
-def _(patch: Patch) -> None:
-    _resizes(patch, lambda before, after: not before.fits(after))
-
-
-@mutant(
+)(partial(_resizes, is_counted=lambda before, after: not before.fits(after)))
+mutant(
     "resized-only-once",
     "Every update of a node's capacity after the first is ignored.",
     breaks=("SI-NODE-017", "SI-NODE-018"),
-)
-def _(patch: Patch) -> None:
-    _resizes(patch, lambda before, after: bool(before != after))
+)(partial(_resizes, is_counted=lambda before, after: bool(before != after)))
 
 
 def _with_priority(entry: Any, priority: int) -> Any:

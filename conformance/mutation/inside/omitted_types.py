@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import applications, nodes, recovery, releases, updates
@@ -48,40 +49,26 @@ def _of_nodes(patch: Patch, taken: Taken) -> None:
     patch.instead_of(nodes.change, change)
 
 
-@mutant(
+mutant(
     "node-keeps-a-type-left-out",
     "A node update that omits a resource type keeps the old amount of it.",
     breaks=("SI-NODE-018",),
-)
-def _(patch: Patch) -> None:
-    _of_nodes(patch, _with_what_was_left_out)
-
-
-@mutant(
+)(partial(_of_nodes, taken=_with_what_was_left_out))
+mutant(
     "node-keeps-what-becomes-zero",
     "A node update with zero of a resource type keeps the old amount of it.",
     breaks=("SI-NODE-018",),
-)
-def _(patch: Patch) -> None:
-    _of_nodes(patch, _with_what_was_zeroed)
-
-
-@mutant(
+)(partial(_of_nodes, taken=_with_what_was_zeroed))
+mutant(
     "node-takes-over-memory-alone",
     "Only the memory in a node update counts.",
     breaks=("SI-NODE-017", "SI-NODE-018"),
-)
-def _(patch: Patch) -> None:
-    _of_nodes(patch, _with_its_memory_alone)
-
-
-@mutant(
+)(partial(_of_nodes, taken=_with_its_memory_alone))
+mutant(
     "node-takes-over-no-new-type",
     "A resource type that a node did not have before does not count in a node update.",
     breaks=("SI-NODE-017",),
-)
-def _(patch: Patch) -> None:
-    _of_nodes(patch, _without_new_types)
+)(partial(_of_nodes, taken=_without_new_types))
 
 
 def _of_what_waits(patch: Patch, taken: Taken) -> None:
@@ -94,31 +81,21 @@ def _of_what_waits(patch: Patch, taken: Taken) -> None:
     patch.instead_of(PendingAsks.replace, replaces)
 
 
-@mutant(
+mutant(
     "pending-keeps-a-type-left-out",
     "An ask update that omits a resource type keeps the old amount of it.",
     breaks=("SI-ASK-032",),
-)
-def _(patch: Patch) -> None:
-    _of_what_waits(patch, _with_what_was_left_out)
-
-
-@mutant(
+)(partial(_of_what_waits, taken=_with_what_was_left_out))
+mutant(
     "pending-takes-over-memory-alone",
     "Only the memory in an ask update counts.",
     breaks=("SI-ASK-032",),
-)
-def _(patch: Patch) -> None:
-    _of_what_waits(patch, _with_its_memory_alone)
-
-
-@mutant(
+)(partial(_of_what_waits, taken=_with_its_memory_alone))
+mutant(
     "pending-takes-over-no-new-type",
     "A resource type that an ask did not name before does not count in an ask update.",
     breaks=("SI-ASK-032",),
-)
-def _(patch: Patch) -> None:
-    _of_what_waits(patch, _without_new_types)
+)(partial(_of_what_waits, taken=_without_new_types))
 
 
 def _of_live_allocations(patch: Patch, taken: Taken) -> None:
@@ -131,31 +108,21 @@ def _of_live_allocations(patch: Patch, taken: Taken) -> None:
     patch.instead_of(updates.change, change)
 
 
-@mutant(
+mutant(
     "live-keeps-a-type-left-out",
     "An allocation update that omits a resource type keeps the old amount of it.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _of_live_allocations(patch, _with_what_was_left_out)
-
-
-@mutant(
+)(partial(_of_live_allocations, taken=_with_what_was_left_out))
+mutant(
     "live-takes-over-memory-alone",
     "Only the memory in an allocation update counts.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _of_live_allocations(patch, _with_its_memory_alone)
-
-
-@mutant(
+)(partial(_of_live_allocations, taken=_with_its_memory_alone))
+mutant(
     "live-takes-over-no-new-type",
     "A resource type that an allocation did not hold before does not count in its update.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _of_live_allocations(patch, _without_new_types)
+)(partial(_of_live_allocations, taken=_without_new_types))
 
 
 @mutant(
@@ -215,28 +182,18 @@ def _ends_as_it_was(patch: Patch, caller: Any) -> None:
     patch.instead_of(Partition.unbook, unbook)
 
 
-@mutant(
+mutant(
     "updated-ends-as-it-was-with-its-node",
     "When a node goes, an updated allocation gives back its first amount.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _ends_as_it_was(patch, nodes.decommission)
-
-
-@mutant(
+)(partial(_ends_as_it_was, caller=nodes.decommission))
+mutant(
     "updated-ends-as-it-was-with-its-application",
     "When an application is removed, an updated allocation gives back its first amount.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _ends_as_it_was(patch, applications.remove)
-
-
-@mutant(
+)(partial(_ends_as_it_was, caller=applications.remove))
+mutant(
     "updated-ends-as-it-was-when-released",
     "When the RM releases an updated allocation, it gives back its first amount.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _ends_as_it_was(patch, releases.release)
+)(partial(_ends_as_it_was, caller=releases.release))

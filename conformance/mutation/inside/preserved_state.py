@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sireference.core import (
@@ -176,22 +177,16 @@ def _takes_over(patch: Patch, field: str) -> None:
     _after_duplicate(patch, take_over)
 
 
-@mutant(
+mutant(
     "duplicate-sets-the-style",
     "A rejected duplicate changes the style of its gang.",
     breaks=("SI-APP-003",),
-)
-def _(patch: Patch) -> None:
-    _takes_over(patch, "gang_style")
-
-
-@mutant(
+)(partial(_takes_over, field="gang_style"))
+mutant(
     "duplicate-sets-the-placeholder-ask",
     "A rejected duplicate changes the placeholderAsk of its gang.",
     breaks=("SI-APP-003",),
-)
-def _(patch: Patch) -> None:
-    _takes_over(patch, "placeholder_ask")
+)(partial(_takes_over, field="placeholder_ask"))
 
 
 def _after_duplicate(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import nodes, recovery
@@ -385,22 +386,16 @@ def _not_counted_in(patch: Patch, is_passed_over: Callable[[Any, Any, Any], bool
     patch.instead_of(recovery.recover, recover)
 
 
-@mutant(
+mutant(
     "recovered-counts-in-leaves-only",
     "A recovered allocation does not count in the parents of its queue.",
     breaks=("SI-REC-007",),
-)
-def _(patch: Patch) -> None:
-    _not_counted_in(patch, lambda app, _record, quota: quota in app.leaf.path[1:])
-
-
-@mutant(
+)(partial(_not_counted_in, is_passed_over=lambda app, _record, quota: quota in app.leaf.path[1:]))
+mutant(
     "recovered-placeholders-not-counted-in-quotas",
     "A recovered placeholder does not count in any quota.",
     breaks=("SI-REC-007",),
-)
-def _(patch: Patch) -> None:
-    _not_counted_in(patch, lambda _app, record, _quota: record.ask.is_placeholder)
+)(partial(_not_counted_in, is_passed_over=lambda _app, record, _quota: record.ask.is_placeholder))
 
 
 @mutant(

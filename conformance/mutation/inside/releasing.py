@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import allocation_end, allocations, asks, recovery, releases, scheduler
@@ -171,22 +172,16 @@ def _repeats(patch: Patch, seconds: float) -> None:
     patch.instead_of(scheduler.run_pass, passes)
 
 
-@variant(
+variant(
     "unconfirmed-releases-are-repeated",
     "An unconfirmed release is repeated each second.",
     once_failed_by=("SI-ALLOC-009", "SI-REL-011"),
-)
-def _(patch: Patch) -> None:
-    _repeats(patch, _AGAIN)
-
-
-@variant(
+)(partial(_repeats, seconds=_AGAIN))
+variant(
     "unconfirmed-releases-are-repeated-soon",
     "An unconfirmed release is repeated at a short interval.",
     once_failed_by=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
-)
-def _(patch: Patch) -> None:
-    _repeats(patch, _SOON)
+)(partial(_repeats, seconds=_SOON))
 
 
 @mutant(
@@ -379,31 +374,29 @@ def _spares(patch: Patch, is_spared: Callable[[Allocation], bool]) -> None:
     patch.instead_of(releases.meant, meant)
 
 
-@mutant(
+mutant(
     "release-of-all-spares-draining-nodes",
     "A release of all of an application leaves what is on a draining node.",
     breaks=("SI-REL-003",),
-)
-def _(patch: Patch) -> None:
-    _spares(patch, lambda live: live.node.state is NodeState.DRAINING)
-
-
-@mutant(
+)(partial(_spares, is_spared=lambda live: live.node.state is NodeState.DRAINING))
+mutant(
     "release-of-all-spares-replacements",
     "A release of all of an application leaves the placeholders that are being replaced.",
     breaks=("SI-REL-003",),
+)(
+    partial(
+        _spares, is_spared=lambda live: live.open_release is TerminationType.PLACEHOLDER_REPLACED
+    )
 )
-def _(patch: Patch) -> None:
-    _spares(patch, lambda live: live.open_release is TerminationType.PLACEHOLDER_REPLACED)
-
-
-@mutant(
+mutant(
     "release-of-all-spares-victims",
     "A release of all of an application leaves what is being preempted.",
     breaks=("SI-REL-003",),
+)(
+    partial(
+        _spares, is_spared=lambda live: live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER
+    )
 )
-def _(patch: Patch) -> None:
-    _spares(patch, lambda live: live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER)
 
 
 @mutant(

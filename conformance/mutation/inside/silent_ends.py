@@ -1,6 +1,7 @@
 """Mutants that do not report some ends: on draining nodes, of what was recovered, of one group."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sireference.core import application_lifecycle, applications, nodes
@@ -45,13 +46,11 @@ def _is_silent_about(patch: Patch, function: Callable[..., Any], chosen: Chosen)
     patch.instead_of(function, silent)
 
 
-@mutant(
+mutant(
     "timeout-silent-about-draining-nodes",
     "At the placeholder timeout the placeholders on draining nodes are not released.",
     breaks=("SI-GANG-032",),
-)
-def _(patch: Patch) -> None:
-    _is_silent_about(patch, application_lifecycle.withdraw, _is_on_draining_node)
+)(partial(_is_silent_about, function=application_lifecycle.withdraw, chosen=_is_on_draining_node))
 
 
 @mutant(
@@ -88,13 +87,11 @@ def _(patch: Patch) -> None:
     patch.instead_of(application_lifecycle.withdraw, withdraw)
 
 
-@mutant(
+mutant(
     "leftovers-stay-on-draining-nodes",
     "Leftover placeholders on draining nodes are not released when the waiting time is over.",
     breaks=("SI-GANG-044",),
-)
-def _(patch: Patch) -> None:
-    _is_silent_about(patch, completion.clear_up, _is_on_draining_node)
+)(partial(_is_silent_about, function=completion.clear_up, chosen=_is_on_draining_node))
 
 
 @mutant(
@@ -106,13 +103,11 @@ def _(patch: Patch) -> None:
     _is_silent_about(patch, completion.clear_up, recovered(patch))
 
 
-@mutant(
+mutant(
     "removal-silent-about-draining-nodes",
     "What a removed application had on draining nodes ends unreported.",
     breaks=("SI-APP-035",),
-)
-def _(patch: Patch) -> None:
-    _is_silent_about(patch, applications.remove, _is_on_draining_node)
+)(partial(_is_silent_about, function=applications.remove, chosen=_is_on_draining_node))
 
 
 @mutant(
@@ -124,13 +119,11 @@ def _(patch: Patch) -> None:
     _is_silent_about(patch, applications.remove, recovered(patch))
 
 
-@mutant(
+mutant(
     "removal-silent-about-placeholders",
     "Placeholders of a removed application end unreported.",
     breaks=("SI-APP-035",),
-)
-def _(patch: Patch) -> None:
-    _is_silent_about(patch, applications.remove, _is_placeholder)
+)(partial(_is_silent_about, function=applications.remove, chosen=_is_placeholder))
 
 
 @mutant(

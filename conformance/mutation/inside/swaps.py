@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sireference.core import allocations, applications, asks, nodes, releases, scheduling_pass
@@ -438,40 +439,26 @@ def _replacement_loses(patch: Patch, **lost: Any) -> None:
     patch.instead_of(allocations.make, make)
 
 
-@mutant(
+mutant(
     "replacement-loses-the-originator-flag",
     "An allocation that replaces a placeholder is not reported as that of the originator.",
     breaks=("SI-ALLOC-007",),
-)
-def _(patch: Patch) -> None:
-    _replacement_loses(patch, originator=False)
-
-
-@mutant(
+)(partial(_replacement_loses, originator=False))
+mutant(
     "replacement-loses-its-preemption-policy",
     "An allocation that replaces a placeholder is reported without the policy of its ask.",
     breaks=("SI-ALLOC-007",),
-)
-def _(patch: Patch) -> None:
-    _replacement_loses(patch, preemption_policy=None)
-
-
-@mutant(
+)(partial(_replacement_loses, preemption_policy=None))
+mutant(
     "replacement-loses-its-partition",
     "An allocation that replaces a placeholder is reported without its partition.",
     breaks=("SI-ALLOC-003",),
-)
-def _(patch: Patch) -> None:
-    _replacement_loses(patch, partition="")
-
-
-@mutant(
+)(partial(_replacement_loses, partition=""))
+mutant(
     "replacement-loses-its-tags",
     "An allocation that replaces a placeholder is reported without the tags of its ask.",
     breaks=("SI-ALLOC-003",),
-)
-def _(patch: Patch) -> None:
-    _replacement_loses(patch, tags={})
+)(partial(_replacement_loses, tags={}))
 
 
 def _matches(patch: Patch, matches: Callable[[str, str], bool]) -> None:
@@ -489,22 +476,16 @@ def _matches(patch: Patch, matches: Callable[[str, str], bool]) -> None:
     patch.instead_of(replacement.choose, choose)
 
 
-@mutant(
+mutant(
     "task-groups-matched-by-prefix",
     "A real ask replaces a placeholder of any group whose name begins with that of its own.",
     breaks=("SI-GANG-017",),
-)
-def _(patch: Patch) -> None:
-    _matches(patch, lambda name, wanted: name.startswith(wanted))
-
-
-@mutant(
+)(partial(_matches, matches=lambda name, wanted: name.startswith(wanted)))
+mutant(
     "task-groups-matched-without-case",
     "A real ask replaces a placeholder of a group whose name differs from its own in case only.",
     breaks=("SI-GANG-017",),
-)
-def _(patch: Patch) -> None:
-    _matches(patch, lambda name, wanted: name.casefold() == wanted.casefold())
+)(partial(_matches, matches=lambda name, wanted: name.casefold() == wanted.casefold()))
 
 
 @mutant(
@@ -523,10 +504,8 @@ def _(patch: Patch) -> None:
     after_replacement(patch, has_no_timer)
 
 
-@mutant(
+mutant(
     "replacement-loses-its-priority",
     "An allocation that replaces a placeholder is reported without the priority of its ask.",
     breaks=("SI-ALLOC-003",),
-)
-def _(patch: Patch) -> None:
-    _replacement_loses(patch, priority=0)
+)(partial(_replacement_loses, priority=0))

@@ -1,6 +1,7 @@
 """Mutants in which an application does not notice the end of the last that it held."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sireference.core import application_lifecycle, nodes, releases
@@ -36,55 +37,33 @@ def _goes_unnoticed(patch: Patch, end: Callable[..., Any], state: ApplicationSta
     patch.instead_of(application_lifecycle.settle, settle)
 
 
-@mutant(
+mutant(
     "gang-does-not-resume-without-its-node",
     "A gang of soft style that timed out does not go on if its last placeholder lost its node.",
     breaks=("SI-GANG-035",),
-)
-def _(patch: Patch) -> None:
-    _goes_unnoticed(patch, nodes.decommission, ApplicationState.RESUMING)
-
-
-@mutant(
+)(partial(_goes_unnoticed, end=nodes.decommission, state=ApplicationState.RESUMING))
+mutant(
     "gang-does-not-resume-after-a-stop",
     "A gang of soft style that timed out does not go on if the RM stops its last placeholder.",
     breaks=("SI-GANG-035",),
-)
-def _(patch: Patch) -> None:
-    _goes_unnoticed(patch, releases.stop, ApplicationState.RESUMING)
-
-
-@mutant(
+)(partial(_goes_unnoticed, end=releases.stop, state=ApplicationState.RESUMING))
+mutant(
     "gang-does-not-complete-without-its-node",
     "A gang in clean-up is not completed if its last placeholder lost its node.",
     breaks=("SI-GANG-045",),
-)
-def _(patch: Patch) -> None:
-    _goes_unnoticed(patch, nodes.decommission, ApplicationState.COMPLETING)
-
-
-@mutant(
+)(partial(_goes_unnoticed, end=nodes.decommission, state=ApplicationState.COMPLETING))
+mutant(
     "gang-does-not-complete-after-a-stop",
     "A gang in clean-up is not completed if the RM stops its last placeholder.",
     breaks=("SI-GANG-070",),
-)
-def _(patch: Patch) -> None:
-    _goes_unnoticed(patch, releases.stop, ApplicationState.COMPLETING)
-
-
-@mutant(
+)(partial(_goes_unnoticed, end=releases.stop, state=ApplicationState.COMPLETING))
+mutant(
     "gang-does-not-wait-without-its-node",
     "A gang that lost its only placeholder with its node stays Accepted.",
     breaks=("SI-APP-026",),
-)
-def _(patch: Patch) -> None:
-    _goes_unnoticed(patch, nodes.decommission, ApplicationState.ACCEPTED)
-
-
-@mutant(
+)(partial(_goes_unnoticed, end=nodes.decommission, state=ApplicationState.ACCEPTED))
+mutant(
     "gang-does-not-fail-after-a-stop",
     "A failing gang stays Failing if the RM stops its last placeholder.",
     breaks=("SI-APP-037",),
-)
-def _(patch: Patch) -> None:
-    _goes_unnoticed(patch, releases.stop, ApplicationState.FAILING)
+)(partial(_goes_unnoticed, end=releases.stop, state=ApplicationState.FAILING))

@@ -62,31 +62,21 @@ def _uncounted(patch: Patch, is_passed_over: Callable[[Any, Any], bool]) -> None
     patch.instead_of(Partition.resize, resize)
 
 
-@_mutant(
+_mutant(
     "updates-count-in-leaves-only",
     "The update of a live allocation's amount does not count in the parents of its queue.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _uncounted(patch, lambda live, quota: quota in live.application.leaf.path[1:])
-
-
-@_mutant(
+)(partial(_uncounted, is_passed_over=lambda live, quota: quota in live.application.leaf.path[1:]))
+_mutant(
     "updates-not-counted-for-users",
     "The update of a live allocation's amount does not count for its user.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _uncounted(patch, lambda _live, quota: isinstance(quota, UserQuota))
-
-
-@_mutant(
+)(partial(_uncounted, is_passed_over=lambda _live, quota: isinstance(quota, UserQuota)))
+_mutant(
     "placeholder-updates-not-counted-in-quotas",
     "The update of a placeholder's amount does not count in any quota.",
     breaks=("SI-ALLOC-012",),
-)
-def _(patch: Patch) -> None:
-    _uncounted(patch, lambda live, _quota: live.is_placeholder)
+)(partial(_uncounted, is_passed_over=lambda live, _quota: live.is_placeholder))
 
 
 @_mutant(
@@ -127,22 +117,16 @@ def _rejects(patch: Patch, is_too_much: Callable[[Any, Any], bool]) -> None:
     patch.instead_of(updates.change, change)
 
 
-@_mutant(
+_mutant(
     "update-needs-capacity-on-its-node",
     "An update that does not fit its node is rejected.",
     breaks=("SI-ALLOC-014",),
-)
-def _(patch: Patch) -> None:
-    _rejects(patch, lambda live, more: not more.fits(live.node.free))
-
-
-@_mutant(
+)(partial(_rejects, is_too_much=lambda live, more: not more.fits(live.node.free)))
+_mutant(
     "update-needs-capacity-in-its-queue",
     "An update that exceeds the quota of its queue is rejected.",
     breaks=("SI-ALLOC-014",),
-)
-def _(patch: Patch) -> None:
-    _rejects(patch, lambda live, more: not live.application.leaf.has_capacity(more))
+)(partial(_rejects, is_too_much=lambda live, more: not live.application.leaf.has_capacity(more)))
 
 
 @_mutant(

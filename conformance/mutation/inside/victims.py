@@ -1,6 +1,7 @@
 """Mutants of preemption: the choice of victims, and when their capacity is reused."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import (
@@ -33,6 +34,23 @@ from mutation.patching import instead_of
 _SOON: Final = 0.4  # seconds after the release
 
 
+def _opted_out(live: Any) -> bool:
+    policy = live.record.ask.preemption_policy
+    return policy is not None and not policy.allow_preempt_self
+
+
+def _may_go_nevertheless(patch: Patch, is_one: Callable[[Any], bool]) -> None:
+    """Let these allocations be victims although they opted out."""
+
+    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+        if not is_one(live) or not _opted_out(live):
+            return original(candidates, live)
+        patch.fires()
+        return live.open_release is None and live.application is not candidates.application
+
+    patch.instead_of(Candidates.may_go, may_go)
+
+
 @variant(
     "preempts-lower-priorities-only",
     "Victims have a lower priority than the ask, never the same.",
@@ -49,15 +67,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-PRE-003", "SI-PRE-007"),
 )
 def _(patch: Patch) -> None:
-    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-        ask = live.record.ask
-        policy = ask.preemption_policy
-        if policy is None or policy.allow_preempt_self:
-            return original(candidates, live)
-        patch.fires()
-        return live.open_release is None and live.application is not candidates.application
-
-    patch.instead_of(Candidates.may_go, may_go)
+    _may_go_nevertheless(patch, lambda _: True)
     _spares_equals(patch)
 
 
@@ -219,22 +229,21 @@ def _serves_nevertheless(patch: Patch, is_forbidden: Callable[[Any, Any], bool])
     patch.instead_of(cycle.go_on, go_on)
 
 
-@mutant(
+mutant(
     "preempts-onto-a-drained-node",
     "A preempting ask is allocated on its node although that is drained by then.",
     breaks=("SI-NODE-026",),
-)
-def _(patch: Patch) -> None:
-    _serves_nevertheless(patch, lambda _, node: node.state is NodeState.DRAINING)
-
-
-@mutant(
+)(partial(_serves_nevertheless, is_forbidden=lambda _, node: node.state is NodeState.DRAINING))
+mutant(
     "preempts-onto-a-shrunk-node",
     "A preempting ask is allocated on its node although that is too small by then.",
     breaks=("SI-NODE-018",),
+)(
+    partial(
+        _serves_nevertheless,
+        is_forbidden=lambda pending, node: not pending.ask.resource.fits(node.free),
+    )
 )
-def _(patch: Patch) -> None:
-    _serves_nevertheless(patch, lambda pending, node: not pending.ask.resource.fits(node.free))
 
 
 def _has_priority_zero(patch: Patch, is_one: Chosen) -> None:
@@ -259,18 +268,11 @@ def _(patch: Patch) -> None:
     _has_priority_zero(patch, recovered(patch))
 
 
-@mutant(
+mutant(
     "placeholders-cannot-opt-out",
     "Placeholders that opted out are preempted.",
     breaks=("SI-PRE-003",),
-)
-@instead_of(Candidates.may_go)
-def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-    policy = live.record.ask.preemption_policy
-    if not live.is_placeholder or policy is None or policy.allow_preempt_self:
-        return original(candidates, live)
-    patch.fires()
-    return live.open_release is None and live.application is not candidates.application
+)(partial(_may_go_nevertheless, is_one=lambda live: live.is_placeholder))
 
 
 @mutant(
@@ -340,40 +342,27 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
     return effects
 
 
-@mutant(
+mutant(
     "priorities-of-placeholders-ignored",
     "Placeholders are preempted as if they had the priority zero.",
     breaks=("SI-PRE-005",),
-)
-def _(patch: Patch) -> None:
-    _has_priority_zero(patch, lambda live: live.is_placeholder)
+)(partial(_has_priority_zero, is_one=lambda live: live.is_placeholder))
 
 
 def _replaced_a_placeholder(live: Any) -> bool:
     return bool(live.record.ask.task_group) and not live.is_placeholder
 
 
-@mutant(
+mutant(
     "replacements-cannot-opt-out",
     "What replaced a placeholder is preempted although it opted out.",
     breaks=("SI-PRE-003",),
-)
-@instead_of(Candidates.may_go)
-def _(patch: Patch, original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-    policy = live.record.ask.preemption_policy
-    if not _replaced_a_placeholder(live) or policy is None or policy.allow_preempt_self:
-        return original(candidates, live)
-    patch.fires()
-    return live.open_release is None and live.application is not candidates.application
-
-
-@mutant(
+)(partial(_may_go_nevertheless, is_one=_replaced_a_placeholder))
+mutant(
     "priorities-of-replacements-ignored",
     "What replaced a placeholder is preempted as if it had the priority zero.",
     breaks=("SI-PRE-005",),
-)
-def _(patch: Patch) -> None:
-    _has_priority_zero(patch, _replaced_a_placeholder)
+)(partial(_has_priority_zero, is_one=_replaced_a_placeholder))
 
 
 @mutant(
@@ -489,23 +478,11 @@ def _(patch: Patch) -> None:
 def _(patch: Patch) -> None:
     was_recovered = recovered(patch)
 
-    def opted_out(live: Any) -> bool:
-        policy = live.record.ask.preemption_policy
-        return was_recovered(live) and policy is not None and not policy.allow_preempt_self
-
-    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-        if not opted_out(live):
-            return original(candidates, live)
-        patch.fires()
-        return live.open_release is None and live.application is not candidates.application
-
     def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Any:
         found = original(candidates, live)
-        return (
-            Victim(live, candidates.comparison(live.application.leaf).most)
-            if (found is not None and opted_out(live))
-            else found
-        )
+        if found is None or not was_recovered(live) or not _opted_out(live):
+            return found
+        return Victim(live, candidates.comparison(live.application.leaf).most)
 
-    patch.instead_of(Candidates.may_go, may_go)
+    _may_go_nevertheless(patch, was_recovered)
     patch.instead_of(Candidates.victim, victim)

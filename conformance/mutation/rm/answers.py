@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from sirm.codec import r2021_02
@@ -131,38 +132,32 @@ def _(patch: Patch, original: Covered, state: State, event: Released) -> list[Co
     return list(state.cluster.containers.values())
 
 
-@rm_mutant(
+def _instead_of_ending(
+    patch: Patch, answer: Callable[[Container, Termination], list[Effect]]
+) -> None:
+    """Answer the release of an ask in this way; its container waits on."""
+
+    def carry_out(
+        original: CarryOut, state: State, container: Container, kind: Termination, now: float
+    ) -> list[Effect]:
+        if container.state is not ContainerState.WAITING:
+            return original(state, container, kind, now)
+        patch.fires()
+        return answer(container, kind)
+
+    patch.instead_of(releases.carry_out, carry_out)
+
+
+rm_mutant(
     "rm-ignores-released-asks",
     "The release of an ask by the scheduler is ignored.",
     breaks=("SI-REL-024",),
-)
-def _(patch: Patch) -> None:
-    def carry_out(
-        original: CarryOut, state: State, container: Container, kind: Termination, now: float
-    ) -> list[Effect]:
-        if container.state is not ContainerState.WAITING:
-            return original(state, container, kind, now)
-        patch.fires()
-        return []
-
-    patch.instead_of(releases.carry_out, carry_out)
-
-
-@rm_mutant(
+)(partial(_instead_of_ending, answer=lambda _container, _kind: []))
+rm_mutant(
     "rm-keeps-released-asks",
     "The release of an ask is answered, and its container waits on.",
     breaks=("SI-REL-024",),
-)
-def _(patch: Patch) -> None:
-    def carry_out(
-        original: CarryOut, state: State, container: Container, kind: Termination, now: float
-    ) -> list[Effect]:
-        if container.state is not ContainerState.WAITING:
-            return original(state, container, kind, now)
-        patch.fires()
-        return [confirmations.confirmation(container, kind)]
-
-    patch.instead_of(releases.carry_out, carry_out)
+)(partial(_instead_of_ending, answer=lambda *release: [confirmations.confirmation(*release)]))
 
 
 @rm_mutant(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from google.protobuf.message import Message
@@ -118,22 +119,16 @@ def _frees(patch: Patch, is_free: Callable[[Application], bool]) -> None:
     patch.instead_of(applications.submit, submit)
 
 
-@rm_mutant(
+rm_mutant(
     "rm-equal-names-share-an-id",
     "Another application of the same name is added under the id of the first.",
     breaks=("SI-APP-034",),
-)
-def _(patch: Patch) -> None:
-    _frees(patch, lambda _existing: True)
-
-
-@rm_mutant(
+)(partial(_frees, is_free=lambda _existing: True))
+rm_mutant(
     "rm-frees-ids-too-early",
     "The id of an application is used again while its containers stop.",
     breaks=("SI-APP-034",),
-)
-def _(patch: Patch) -> None:
-    _frees(patch, lambda existing: existing.state is ApplicationState.ENDING)
+)(partial(_frees, is_free=lambda existing: existing.state is ApplicationState.ENDING))
 
 
 @rm_variant(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sirm.core import nodes, tags
@@ -29,22 +30,21 @@ def _with_attributes(patch: Patch, alter: Callable[[Mapping[str, str]], dict[str
     patch.instead_of(driver.event, event)
 
 
-@rm_mutant(
+rm_mutant(
     "rm-misspells-the-partition",
     "The attribute with the partition of a node is called si/nodePartition.",
     breaks=("SI-CONST-001",),
-)
-def _(patch: Patch) -> None:
-    _with_attributes(patch, lambda _: {"si/nodePartition": "default"})
-
-
-@rm_mutant(
+)(partial(_with_attributes, alter=lambda _: {"si/nodePartition": "default"}))
+rm_mutant(
     "rm-attributes-under-another-domain",
     "Node attributes of the SI are sent under the domain si.io.",
     breaks=("SI-CONST-001",),
+)(
+    partial(
+        _with_attributes,
+        alter=lambda of: {**of, "si.io/hostname": "host", "si.io/rackname": "rack"},
+    )
 )
-def _(patch: Patch) -> None:
-    _with_attributes(patch, lambda of: {**of, "si.io/hostname": "host", "si.io/rackname": "rack"})
 
 
 @rm_variant(
@@ -73,22 +73,16 @@ def _tagged(patch: Patch, alter: Callable[[str], str]) -> None:
     patch.instead_of(tags.tags, tags_of)
 
 
-@rm_mutant(
+rm_mutant(
     "rm-tags-with-the-group-in-capitals",
     "The group of tags is called Label.",
     breaks=("SI-CONST-001",),
-)
-def _(patch: Patch) -> None:
-    _tagged(patch, lambda key: key.replace("/label/", "/Label/"))
-
-
-@rm_mutant(
+)(partial(_tagged, alter=lambda key: key.replace("/label/", "/Label/")))
+rm_mutant(
     "rm-tags-without-domain",
     "Tags have the keys of the labels alone.",
     breaks=("SI-CONST-002",),
-)
-def _(patch: Patch) -> None:
-    _tagged(patch, lambda key: key.rpartition("/")[2])
+)(partial(_tagged, alter=lambda key: key.rpartition("/")[2]))
 
 
 @rm_mutant(
@@ -129,19 +123,18 @@ def _with_capacity(patch: Patch, alter: Callable[[dict[str, int]], dict[str, int
     patch.instead_of(nodes.creation, creation)
 
 
-@rm_mutant(
+rm_mutant(
     "rm-calls-vcore-cpu",
     "Nodes have the resource cpu in place of vcore.",
     breaks=("SI-CONST-008",),
+)(
+    partial(
+        _with_capacity,
+        alter=lambda of: {"cpu" if name == "vcore" else name: of[name] for name in of},
+    )
 )
-def _(patch: Patch) -> None:
-    _with_capacity(patch, lambda of: {"cpu" if name == "vcore" else name: of[name] for name in of})
-
-
-@rm_variant(
+rm_variant(
     "rm-reports-further-resources",
     "Nodes have resources besides memory and vcore.",
     areas=_AREAS,
-)
-def _(patch: Patch) -> None:
-    _with_capacity(patch, lambda of: {**of, "pods": 110, "hugepages-2Mi": 0})
+)(partial(_with_capacity, alter=lambda of: {**of, "pods": 110, "hugepages-2Mi": 0}))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import grpc
@@ -207,22 +208,16 @@ def _is_filled(state: State, node_id: str) -> bool:
     return all(one.node_id != node_id for one in state.knowledge.existing.values())
 
 
-@rm_variant(
+rm_variant(
     "rm-creates-nodes-draining",
     "Nodes are created draining, filled with what runs there, and undrained.",
     areas=_AREAS,
-)
-def _(patch: Patch) -> None:
-    _created_draining(patch, _is_filled)
-
-
-@rm_mutant(
+)(partial(_created_draining, may_undrain=_is_filled))
+rm_mutant(
     "rm-never-undrains",
     "Nodes with containers are created draining, and stay so.",
     breaks=("SI-REC-009",),
-)
-def _(patch: Patch) -> None:
-    _created_draining(patch, lambda state, node_id: not state.cluster.on_node(node_id))
+)(partial(_created_draining, may_undrain=lambda state, node_id: not state.cluster.on_node(node_id)))
 
 
 @rm_mutant(
@@ -236,13 +231,11 @@ def _(patch: Patch) -> None:
     patch.instead_of(reporting.will_be_reported, lambda _original, _state, _one: False)
 
 
-@rm_variant(
+rm_variant(
     "rm-undrains-and-then-fills",
     "Nodes are created draining and undrained; what runs there is reported before any request.",
     areas=_AREAS,
-)
-def _(patch: Patch) -> None:
-    _created_draining(patch, lambda _state, _node_id: True)
+)(partial(_created_draining, may_undrain=lambda _state, _node_id: True))
 
 
 @rm_variant(
@@ -270,58 +263,40 @@ def _recovers_with(patch: Patch, alter: Callable[[ContainerRecord], ContainerRec
     patch.instead_of(requests.allocation, allocation)
 
 
-@rm_mutant(
+rm_mutant(
     "rm-recovers-without-placeholder-flag",
     "Existing allocations of placeholders are reported as real ones.",
     breaks=("SI-REC-010",),
-)
-def _(patch: Patch) -> None:
-    _recovers_with(patch, lambda record: replace(record, placeholder=False))
-
-
-@rm_mutant(
+)(partial(_recovers_with, alter=lambda record: replace(record, placeholder=False)))
+rm_mutant(
     "rm-recovers-without-task-group",
     "Existing allocations of a gang are reported without their task group.",
     breaks=("SI-REC-010",),
-)
-def _(patch: Patch) -> None:
-    _recovers_with(patch, lambda record: replace(record, task_group=""))
-
-
-@rm_mutant(
+)(partial(_recovers_with, alter=lambda record: replace(record, task_group="")))
+rm_mutant(
     "rm-recovers-members-as-placeholders",
     "Every existing allocation of a task group is reported as a placeholder.",
     breaks=("SI-REC-010",),
+)(
+    partial(
+        _recovers_with, alter=lambda record: replace(record, placeholder=bool(record.task_group))
+    )
 )
-def _(patch: Patch) -> None:
-    _recovers_with(patch, lambda record: replace(record, placeholder=bool(record.task_group)))
-
-
-@rm_mutant(
+rm_mutant(
     "rm-recovers-without-tags",
     "Existing allocations are reported without the tags of their requests.",
     breaks=("SI-REC-018",),
-)
-def _(patch: Patch) -> None:
-    _recovers_with(patch, lambda record: replace(record, tags={}))
-
-
-@rm_mutant(
+)(partial(_recovers_with, alter=lambda record: replace(record, tags={})))
+rm_mutant(
     "rm-recovers-without-priority",
     "Existing allocations are reported without the priority of their requests.",
     breaks=("SI-REC-018",),
-)
-def _(patch: Patch) -> None:
-    _recovers_with(patch, lambda record: replace(record, priority=0))
-
-
-@rm_mutant(
+)(partial(_recovers_with, alter=lambda record: replace(record, priority=0)))
+rm_mutant(
     "rm-recovers-without-originator",
     "The existing allocation of an originator is reported without that flag.",
     breaks=("SI-REC-018",),
-)
-def _(patch: Patch) -> None:
-    _recovers_with(patch, lambda record: replace(record, originator=False))
+)(partial(_recovers_with, alter=lambda record: replace(record, originator=False)))
 
 
 @rm_mutant(
@@ -337,32 +312,27 @@ def _(patch: Patch) -> None:
     _recovers_with(patch, more)
 
 
-@rm_mutant(
+rm_mutant(
     "rm-allocations-before-their-node",
     "Existing allocations do not wait for the verdict on their node.",
     breaks=("SI-REC-024",),
+)(
+    partial(
+        _reports_if,
+        may_be=lambda state, one: state.accepts_application(one.application.application_id),
+    )
 )
-def _(patch: Patch) -> None:
-    _reports_if(patch, lambda state, one: state.accepts_application(one.application.application_id))
-
-
-@rm_mutant(
+rm_mutant(
     "rm-allocations-before-their-application",
     "Existing allocations do not wait for the verdict on their application.",
     breaks=("SI-REC-024",),
-)
-def _(patch: Patch) -> None:
-    _reports_if(patch, lambda state, one: state.accepts_node(one.node_id))
-
-
-@rm_variant(
+)(partial(_reports_if, may_be=lambda state, one: state.accepts_node(one.node_id)))
+rm_variant(
     "rm-waits-for-no-verdict",
     "Existing allocations are reported right after their nodes and applications.",
     areas=_AREAS,
     departs_from=("SI-REC-024",),
-)
-def _(patch: Patch) -> None:
-    _reports_if(patch, lambda state, one: one.node_id in state.knowledge.nodes)
+)(partial(_reports_if, may_be=lambda state, one: one.node_id in state.knowledge.nodes))
 
 
 @rm_variant(

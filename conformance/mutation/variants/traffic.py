@@ -82,14 +82,12 @@ def _alters_effects(
     patch.instead_of(Scheduler.handle_timeout, handle_timeout)
 
 
-@variant("answers-after-a-while", "Every report is sent 0.1 s late.")
-def _(patch: Patch) -> None:
-    reports(patch, lambda _, now: now + _A_WHILE)
-
-
-@variant("answers-in-batches", "Reports are collected and sent every 0.1 s, in few messages.")
-def _(patch: Patch) -> None:
-    reports(patch, lambda _, now: (floor(now / _A_WHILE) + 1) * _A_WHILE)
+variant("answers-after-a-while", "Every report is sent 0.1 s late.")(
+    partial(reports, moment=lambda _, now: now + _A_WHILE)
+)
+variant("answers-in-batches", "Reports are collected and sent every 0.1 s, in few messages.")(
+    partial(reports, moment=lambda _, now: (floor(now / _A_WHILE) + 1) * _A_WHILE)
+)
 
 
 @variant(

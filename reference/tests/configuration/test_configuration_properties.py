@@ -54,12 +54,6 @@ def test_offset_has_the_range_of_a_priority(offset: str) -> None:
     assert properties_of(f"{QUEUE}priority.offset: {offset}\n").priority_offset == int(offset)
 
 
-@pytest.mark.parametrize("delay", ["-1s", "0", "-0.5h"])
-def test_delay_is_above_zero(delay: str) -> None:
-    with pytest.raises(ConfigurationError, match="is not a delay longer than 0"):
-        parse_configuration(f"{QUEUE}preemption.delay: {delay}\n")
-
-
 @pytest.mark.parametrize(
     "delay",
     [
