@@ -54,11 +54,7 @@ _ONE_CHANGE = [
         "(stream NodeRequest)",
         (Kind.METHOD_TYPES, "Scheduler.UpdateNode"),
     ),
-    (
-        "message PredicatesArgs",
-        "message PredicateArgs",
-        (Kind.MESSAGE_RENAMED, "PredicateArgs"),
-    ),
+    ("message PredicatesArgs", "message PredicateArgs", (Kind.MESSAGE_RENAMED, "PredicateArgs")),
 ]
 
 
