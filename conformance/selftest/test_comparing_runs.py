@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from selftest.stored_runs import CONDITIONS, Document, document, folder_of, latency, requirement
-from siconform.cli import main
+
+from .commands import invoke
 
 ID = "SI-NODE-004"
 KNOWN = [{"outcome": "fail", "says": "x", "reason": "It does.", "issue": ""}]
@@ -15,7 +16,7 @@ KNOWN = [{"outcome": "fail", "says": "x", "reason": "It does.", "issue": ""}]
 def compared(folder: Path, before: Document, after: Document, *options: str) -> Result:
     first = folder_of(before, folder / "before")
     second = folder_of(after, folder / "after")
-    return CliRunner().invoke(main, ["compare", str(first), str(second), *options])
+    return invoke("compare", first, second, *options)
 
 
 SINGULAR = {"regressions": "regression", "fixes": "fix", "other changes": "other change"}

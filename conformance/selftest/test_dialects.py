@@ -17,6 +17,7 @@ from siconform.protocol.requests import (
     AskRequest,
     ExistingAllocationRequest,
     NodeRequest,
+    ReleaseRequest,
     Request,
     UtilisationRequest,
 )
@@ -131,6 +132,12 @@ def test_key_as_identity_holds_for_invented_allocations() -> None:
         ("2023-08", UtilisationRequest("n", {"memory": 1})),
         ("2023-12", replace(ASK, priority_class="gold")),
         ("2023-12", AskReleaseRequest(AllThereIs(), "default", Termination.UNDEFINED)),
+        ("2024-10", replace(ASK, max_allocations=2)),
+        ("2024-10", replace(ASK, timeout_ms=1)),
+        ("2024-10", NodeRequest("n", Action.CREATE, occupied={"memory": 1})),
+        ("2024-10", NodeRequest("n", Action.CREATE, existing=(EXISTING.allocation,))),
+        ("2024-10", AskReleaseRequest(AllThereIs(), "default")),
+        ("2024-10", ReleaseRequest(AllOf("a", "k"), Termination.STOPPED_BY_RM)),
     ],
     ids=str,
 )

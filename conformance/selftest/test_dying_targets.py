@@ -1,11 +1,12 @@
 """A target that dies in a test is reported, and not failed for what it could no longer do."""
 
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from .commands import Reference, serving_reference
 
 pytestmark = pytest.mark.end_to_end
 
@@ -130,20 +131,7 @@ def dies(until_not: str, end: str) -> str:
     )
 
 
-class Reference:
-    """The reference, started by a test."""
-
-    def __init__(self) -> None:
-        serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
-        self.process = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().split()[-1]
-        self.pid = self.process.pid
-
-
 @pytest.fixture
 def reference() -> Iterator[Reference]:
-    one = Reference()
-    yield one
-    one.process.kill()
-    one.process.communicate()
+    with serving_reference() as reference:
+        yield reference

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from siconform.policy import ExitCode
 
+from .commands import Completed, finished, siconform
 from .preloaded import preloaded_python
 
 Run = Callable[..., Any]
@@ -126,18 +127,14 @@ def test_broken_pipe_is_code_13_with_complete_results(tmp_path: Path) -> None:
 @pytest.mark.end_to_end
 @pytest.mark.parametrize("command", [ONE, ("list",)])
 def test_a_closed_standard_output_is_code_13(tmp_path: Path, command: tuple[str, ...]) -> None:
-    line = 'exec "$@" >&-'
-    done = subprocess.run(  # noqa: S603  # ourselves
-        ["/bin/sh", "-c", line, "sh", *SICONFORM, *command],
-        capture_output=True, text=True, cwd=tmp_path, check=False,
-    )  # fmt: skip
+    done = finished(["/bin/sh", "-c", 'exec "$@" >&-', "sh", *SICONFORM, *command], tmp_path)
 
     assert done.returncode == 13
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_python_without_assertions_tests_nothing(tmp_path: Path) -> None:
-    done = run_siconform(*ONE, cwd=tmp_path, env={**os.environ, "PYTHONOPTIMIZE": "1"})
+    done = siconform(*ONE, cwd=tmp_path, env={**os.environ, "PYTHONOPTIMIZE": "1"})
 
     assert done.returncode == 13
     assert "unset PYTHONOPTIMIZE" in done.stderr
@@ -196,10 +193,5 @@ def test_unwritable_page_is_kit_error_in_all_results(conformance: Run) -> None:
     assert 'value="KIT ERROR"' in (outcome.folder / "junit.xml").read_text("utf-8")
 
 
-def run_siconform(
-    *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> "subprocess.CompletedProcess[str]":
-    words = SICONFORM if env else (*preloaded_python(), "-m", "siconform")
-    return subprocess.run(  # noqa: S603  # ourselves
-        [*words, *arguments], capture_output=True, text=True, cwd=cwd, env=env, check=False
-    )
+def run_siconform(*arguments: str, cwd: Path | None = None) -> Completed:
+    return finished([*preloaded_python(), "-m", "siconform", *arguments], cwd)

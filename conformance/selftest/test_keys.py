@@ -12,17 +12,15 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import (
-    Action,
     AllocationUpdate,
     AskReleaseRequest,
     AskRequest,
     ExistingAllocationRequest,
     ForeignAllocationRequest,
-    NodeRequest,
     ReleaseRequest,
     Request,
 )
-from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
 from siconform.transport.dialects import Dialect, dialect_for
 from siwire import REVISIONS
 from siwire.r2024_10 import si_pb2 as si
@@ -129,23 +127,6 @@ CASES: list[tuple[list[Step], Fact]] = [
 @pytest.mark.parametrize(("steps", "received"), CASES)
 def test_answer_is_read_by_meaning_of_key(revision: str, steps: list[Step], received: Fact) -> None:
     assert last_received(dialect_for(REVISIONS[revision]), steps) == received
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        AskRequest("k", "a", "default", {"memory": 1}, max_allocations=2),
-        AskRequest("k", "a", "default", {"memory": 1}, timeout_ms=1),
-        NodeRequest("n", Action.CREATE, occupied={"memory": 1}),
-        NodeRequest("n", Action.CREATE, existing=(ALLOCATION,)),
-        AskReleaseRequest(AllThereIs(), "default"),
-        ReleaseRequest(AllOf("a", "k"), STOPPED),
-    ],
-    ids=str,
-)
-def test_unsupported_request_is_not_sent(sent: Request) -> None:
-    with pytest.raises(LookupError, match="SI 2024-10 cannot express"):
-        dialect_for(REVISIONS["2024-10"]).request(sent.kind, "rm", [sent])
 
 
 def test_keyed_requests_share_one_ordered_list() -> None:

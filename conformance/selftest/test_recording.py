@@ -70,21 +70,6 @@ def test_stale_entry_fails_the_run(
     assert "STALE" in outcome.out
 
 
-def test_entry_for_unselected_test_stays(conformance: Run, known: Any) -> None:
-    outcome = conformance(FAILS + PASSES, *known(KNOWN), "-k", "SI-NODE-006")
-
-    assert outcome.code == 0
-    assert outcome.results["baseline"]["stale"] == []
-
-
-def test_new_failure_with_known_one_fails_the_run(conformance: Run, known: Any) -> None:
-    new = PASSES.replace("pass", 'raise ConformanceFailure("new")')
-    outcome = conformance(FAILS + new, *known(KNOWN))
-
-    assert outcome.code == 1
-    assert outcome.verdict("SI-NODE-006") == "fail"
-
-
 @pytest.mark.slow("starts two workers")
 def test_known_failure_applies_to_every_worker(conformance: Run, known: Any) -> None:
     outcome = conformance(FAILS + PASSES, *known(KNOWN), "-n", "2", fresh=True)

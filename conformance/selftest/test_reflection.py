@@ -1,7 +1,5 @@
 """What the kit reads in a scheduler's reflection, and what it concludes."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
@@ -21,6 +19,7 @@ from siconform.targets.terms import Terms
 from siconform.transport.reflection import Description, Shape, _description, describe
 from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
+from .commands import siconform
 from .serving import served
 
 IMPLEMENTED = REVISIONS["2023-12"]
@@ -184,9 +183,7 @@ def test_default_revision_is_checked_against_description(older: str, *, given: b
 
 
 def test_wrong_revision_suggests_right_one(older: str, tmp_path: Path) -> None:
-    run = [sys.executable, "-m", "siconform", "run", "--target", older, "-k", "SI-NODE-001"]
-
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603  # ourselves
+    done = siconform("run", "--target", older, "-k", "SI-NODE-001", cwd=tmp_path)
 
     assert f"implements SI 2023-08, not {DEFAULT_REVISION}: give --revision 2023-08" in done.stdout
     assert done.returncode == ExitCode.NOTHING_RAN

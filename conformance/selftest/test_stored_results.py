@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from selftest.stored_runs import Document, document, folder_of, requirement
-from siconform.cli import main
 from siconform.reporting import publish
 from siconform.reporting.single import page_of
 from siconform.reporting.stored import RecordError, read_document
+
+from .commands import invoke
 
 Change = Callable[[Document], Any]
 
@@ -68,14 +68,20 @@ def test_invalid_results_are_one_sentence(tmp_path: Path, text: str | None, rece
         read_document(tmp_path)
 
 
-@pytest.mark.parametrize("command", [["page"], ["compare"], ["compare", "whole"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["page"], ["report"], ["report", "whole"], ["compare"], ["compare", "whole"]),
+        *(["certify"], ["certify", "-o", "-"]),
+    ],
+)
 def test_every_command_rejects_killed_run(tmp_path: Path, command: list[str]) -> None:
     whole = folder_of(WHOLE, tmp_path / "whole")
     killed = folder_of({**WHOLE, "ended_early": KILLED}, tmp_path / "killed")
     words = [str(whole) if word == "whole" else word for word in command]
     others = [str(whole)] if command == ["compare"] else []
 
-    done = CliRunner().invoke(main, [*words, str(killed), *others])
+    done = invoke(*words, str(killed), *others)
 
     assert done.exit_code == 4
     assert done.output.count("\n") == 1
@@ -113,5 +119,5 @@ def test_results_are_read_where_the_list_of_files_is_missing(tmp_path: Path) -> 
     folder = folder_of(WHOLE, tmp_path / "out")
     assert not (folder / "siconform-files.txt").exists()
 
-    assert CliRunner().invoke(main, ["page", str(folder)]).exit_code == 0
-    assert CliRunner().invoke(main, ["compare", str(folder), str(folder)]).exit_code == 0
+    assert invoke("page", str(folder)).exit_code == 0
+    assert invoke("compare", str(folder), str(folder)).exit_code == 0
