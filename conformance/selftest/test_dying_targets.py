@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from .commands import Reference, serving_reference
+from .conftest import RM_WITH_HISTORY
 
 pytestmark = pytest.mark.end_to_end
 
@@ -73,15 +74,7 @@ def test_attached_target_dies(conformance: Run, reference: Any, end: str) -> Non
 
 
 def test_attached_target_dies_and_is_restarted(conformance: Run, reference: Any) -> None:
-    source = (
-        "from siconform.recording.history import Exchange, History\n"
-        "from siconform.running.stash import HISTORY\n"
-        "from siconform.protocol.notifications import UpdateKind, StreamEnded\n"
-        "@pytest.fixture\n"
-        "def rm(target, request):\n"
-        "    history = History()\n"
-        "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
-        "    return history\n"
+    source = RM_WITH_HISTORY + (
         '@requirement("SI-NODE-004")\n'
         "def test_it(rm):\n"
         "    ended = StreamEnded(UpdateKind.NODES, 'UNAVAILABLE', 'Socket closed')\n"

@@ -13,6 +13,7 @@ import pytest
 from siconform.policy import ExitCode
 
 from .commands import Completed, finished, siconform
+from .conftest import RM_WITH_HISTORY
 from .preloaded import preloaded_python
 
 Run = Callable[..., Any]
@@ -162,19 +163,13 @@ def test_full_disk_for_results_is_code_13(tmp_path: Path, limit: int, workers: s
 
 
 def test_full_disk_for_history_is_kit_error(conformance: Run) -> None:
-    source = (
-        "from siconform.protocol.notifications import UpdateKind\n"
-        "from siconform.protocol.requests import StreamOpening\n"
-        "from siconform.recording.history import Exchange, History\n"
-        "from siconform.running.stash import HISTORY\n"
-        "@pytest.fixture\n"
-        "def rm(request):\n"
-        "    history = History()\n"
-        "    history.add('rm', [StreamOpening(UpdateKind.NODES)], sent_by_rm=True)\n"
-        "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
+    source = RM_WITH_HISTORY + (
+        '@requirement("SI-NODE-004")\n'
+        "def test_one(rm):\n"
         "    def full(self, path, **_): raise OSError(28, 'No space left on device')\n"
+        "    rm.add('rm', [NodeAccepted('n')], sent_by_rm=False)\n"
         "    Exchange.write_jsonl = full\n"
-        '@requirement("SI-NODE-004")\ndef test_one(rm): raise ConformanceFailure("no")\n'
+        "    raise ConformanceFailure('no')\n"
     )
     outcome = conformance(source, fresh=True)
 

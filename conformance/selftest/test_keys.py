@@ -1,5 +1,7 @@
 """What a key stands for from 2024-10 on, by what this RM sent with it."""
 
+from typing import Any
+
 import pytest
 from siconform.protocol.notifications import (
     Allocated,
@@ -48,26 +50,18 @@ FOREIGN = ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign
 RELEASE = ReleaseRequest(OneAllocation("a", "k", "k"), STOPPED)
 CONFIRMATION = ReleaseRequest(OneAllocation("a", "k", "k"), TIMEOUT)
 WITHDRAWAL = AskReleaseRequest(OneAsk("a", "k"), "default")
-NEW, RELEASED, TIMED_OUT, REJECTED, ALL_RELEASED = (
-    si.AllocationResponse(new=[si.Allocation(allocationKey="k", applicationID="a")]),
-    si.AllocationResponse(
-        released=[
-            si.AllocationRelease(
-                allocationKey="k", applicationID="a", terminationType=si.STOPPED_BY_RM
-            )
-        ]
-    ),
-    si.AllocationResponse(
-        released=[
-            si.AllocationRelease(allocationKey="k", applicationID="a", terminationType=si.TIMEOUT)
-        ]
-    ),
-    si.AllocationResponse(
-        rejectedAllocations=[si.RejectedAllocation(allocationKey="k", applicationID="a")]
-    ),
-    si.AllocationResponse(
-        released=[si.AllocationRelease(applicationID="a", terminationType=si.STOPPED_BY_RM)]
-    ),
+
+
+def released(**of: Any) -> si.AllocationResponse:
+    return si.AllocationResponse(released=[si.AllocationRelease(applicationID="a", **of)])
+
+
+NEW = si.AllocationResponse(new=[si.Allocation(allocationKey="k", applicationID="a")])
+RELEASED = released(allocationKey="k", terminationType=si.STOPPED_BY_RM)
+TIMED_OUT = released(allocationKey="k", terminationType=si.TIMEOUT)
+ALL_RELEASED = released(terminationType=si.STOPPED_BY_RM)
+REJECTED = si.AllocationResponse(
+    rejectedAllocations=[si.RejectedAllocation(allocationKey="k", applicationID="a")]
 )
 ASK_ENDS = AskReleased("k", "a", STOPPED, "", "")
 ASK_TIMES_OUT = AskReleased("k", "a", TIMEOUT, "", "")

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from siconform.verdicts import Verdict
 
+from .conftest import RM_WITH_HISTORY
+
 FAIL = Verdict.FAIL.label.upper()
 
 Run = Callable[..., Any]
@@ -78,18 +80,9 @@ def test_known_failure_applies_to_every_worker(conformance: Run, known: Any) -> 
     assert outcome.verdict("SI-NODE-004") == "baselined"
 
 
-WITH_HISTORY = """
-from siconform.monitors import MONITORS, MonitorResult
-from siconform.protocol.notifications import UpdateKind, NodeAccepted, NodeRejected
-from siconform.recording.history import Exchange, History
-from siconform.running.stash import HISTORY
+WITH_HISTORY = f"""{RM_WITH_HISTORY}
+from siconform.monitors import MonitorResult
 import siconform.running.test_hooks as test_hooks
-
-@pytest.fixture
-def rm(target, request):
-    history = History()
-    request.node.stash[HISTORY] = Exchange(history, 0)
-    return history
 
 def says(monkeypatch, *results):
     monkeypatch.setattr(test_hooks.monitors, "check", lambda exchange, lacks, side: list(results))
