@@ -1,12 +1,6 @@
 """Edits that look harmless, or worse than they are, and their reports."""
 
-from pathlib import Path
-
-import pytest
-from click.testing import CliRunner
-from selftest.spec_author import author_text
 from selftest.spec_author_edits import BREAKING, COMPATIBLE, UNREADABLE, AuthorsEdit
-from siconform.cli import main
 
 _ENUM = "enum TerminationType {\n"
 _ALIASES = (_ENUM, f"{_ENUM}  option allow_alias = true;\n")

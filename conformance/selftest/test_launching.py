@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from siconform.commands.launching import NoSuchTest, arguments, run
+from siconform.commands.launching import arguments, run
 from siconform.policy import ExitCode
 from siconform.running import index
 
@@ -93,11 +93,6 @@ def test_deselected_test_is_not_a_selection(separator: str) -> None:
     words = f"--deselect{separator}suite/test_nodes.py::test_x".split()
     given = arguments(words)
     assert given[-1 - len(words) :] == [SUITE, *words]
-
-
-def test_a_test_file_that_is_not_there() -> None:
-    with pytest.raises(NoSuchTest, match="no test file"):
-        arguments(["suite/test_nope.py"])
 
 
 def test_pytest_settings_of_user_project_are_ignored(pytester: pytest.Pytester) -> None:

@@ -1,7 +1,5 @@
 """Runs end even if a worker or scheduler does not respond; for signals see test_shutdown.py."""
 
-import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +12,7 @@ import pytest
 from patience import patient, wait_for
 from siwire import DEFAULT_REVISION, rpc
 
-from .commands import finished, results_in
+from .commands import results_in
 from .serving import scheduler
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ BY_A_MONITOR = "SI-NODE-006"
 NEVER_RECEIVED = "SI-ASK-010"
 RECEIVED = "SI-ASK-011"
 CAME_AGAIN = "the same verdict is reproduced"
-PACE = ("--time-scale", "0.5")
+SCALE = ("--time-scale", "0.5")
 
 each_verdict = pytest.mark.parametrize(
     ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
@@ -29,7 +29,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
     chosen = "test_an_ask_with_a_negative_amount_is_rejected"
     chosen += " or test_a_rejected_duplicate_keeps_the_asks or two_applications_do_not_get"
     words = ("run", "--target-command", FAULTY, "-k", chosen, "-n", "0", "--results", "out")
-    done = siconform(*words, *PACE, cwd=folder)
+    done = siconform(*words, *SCALE, cwd=folder)
     assert done.returncode in (1, 10), done.stdout
     return folder / "out" / "histories"
 
@@ -51,7 +51,7 @@ def test_replay_confirms_verdict(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
-    done = siconform("replay", file, "--target-command", FAULTY, *PACE, cwd=tmp_path)
+    done = siconform("replay", file, "--target-command", FAULTY, *SCALE, cwd=tmp_path)
 
     assert f"FAIL {requirement}" in done.stdout
     assert CAME_AGAIN in done.stdout
@@ -63,7 +63,7 @@ def test_replay_against_correct_scheduler_differs(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
-    done = siconform("replay", file, *PACE, cwd=tmp_path)
+    done = siconform("replay", file, *SCALE, cwd=tmp_path)
 
     assert f"FAIL {requirement}" in done.stdout
     assert CAME_AGAIN not in done.stdout
@@ -77,7 +77,7 @@ def test_replay_cannot_repeat_comparisons_of_test(histories: Path, tmp_path: Pat
     record["judged"]["awaited"] = []
     file = tmp_path / "history.jsonl"
     file.write_text("\n".join([*lines[:-1], json.dumps(record)]) + "\n")
-    done = siconform("replay", file, "--target-command", FAULTY, *PACE, cwd=tmp_path)
+    done = siconform("replay", file, "--target-command", FAULTY, *SCALE, cwd=tmp_path)
 
     assert "the messages alone do not show" in done.stdout
     assert f"test it again: siconform run {NEVER_RECEIVED} " in done.stdout

@@ -59,17 +59,12 @@ def test_file_named_like_the_list_is_kept(conformance: Run, pytester: pytest.Pyt
     assert mine.read_text() == "important.txt\n"
 
 
-def test_other_content_is_kept(conformance: Run, pytester: pytest.Pytester) -> None:
+def test_earlier_results_are_replaced_and_other_content_is_kept(
+    conformance: Run, pytester: pytest.Pytester
+) -> None:
     mine = pytester.path / "out" / "notes" / "mine.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("the user's own")
-
-    assert conformance(TWO).code == 1
-    assert conformance(TWO).code == 1
-    assert mine.read_text() == "the user's own"
-
-
-def test_earlier_results_are_replaced(conformance: Run) -> None:
     first = conformance(TWO)
     assert (first.folder / "failures.txt").exists()
 
@@ -77,6 +72,7 @@ def test_earlier_results_are_replaced(conformance: Run) -> None:
 
     assert second.code == 0
     assert not (second.folder / "failures.txt").exists()
+    assert mine.read_text() == "the user's own"
 
 
 def test_foreign_history_file_is_kept(conformance: Run) -> None:

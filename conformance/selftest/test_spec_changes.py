@@ -88,19 +88,6 @@ def test_prose_and_white_space_are_no_change(before: str, after: str) -> None:
     assert _changes((before, after)) == []
 
 
-def test_renamed_message_is_one_change() -> None:
-    text = [
-        ("message RejectedNode", "message RefusedNode"),
-        ("repeated RejectedNode", "repeated RefusedNode"),
-    ]
-    (change,) = _changes(*text)
-    assert (change.kind, change.old, change.new) == (
-        Kind.MESSAGE_RENAMED,
-        "RejectedNode",
-        "RefusedNode",
-    )
-
-
 def test_schema_alone_reports_no_constants_or_go() -> None:
     kinds = {change.kind for change in compare(read_spec("2024-10"), unedited())}
     assert not {kind for kind in kinds if "constant" in kind.value or "Go API" in kind.value}

@@ -113,11 +113,3 @@ def test_links_of_mailed_page_stay_within_page(tmp_path: Path) -> None:
     assert links
     assert {link.removeprefix("#") for link in links} <= set(anchors)
     assert '<a id="si-node-006"></a>**SI-NODE-006** MUST: ' in text
-
-
-def test_results_are_read_where_the_list_of_files_is_missing(tmp_path: Path) -> None:
-    folder = folder_of(WHOLE, tmp_path / "out")
-    assert not (folder / "siconform-files.txt").exists()
-
-    assert invoke("page", str(folder)).exit_code == 0
-    assert invoke("compare", str(folder), str(folder)).exit_code == 0
