@@ -96,6 +96,7 @@ def test_run_without_listener(conformance: Run, closed_address: str) -> None:
     assert "--target-command" in outcome.out
     assert len(outcome.results["requirements"]) == OF_THE_REVISION
     assert outcome.results["counts"]["pass"] == 0
+    assert not (outcome.folder / "report.html").exists()
 
 
 def test_dead_target_reports_last_output(conformance: Run) -> None:
@@ -154,10 +155,6 @@ def test_test_of_other_revisions_is_left_out(conformance: Run) -> None:
         "reason": f"none of its requirements belongs to SI {DEFAULT_REVISION}",
     } in outcome.results["left_out"]
     assert outcome.code == 0
-
-
-def test_an_alias_names_the_revision(conformance: Run) -> None:
-    assert conformance(TWO, "--revision", "1.4").results["revision"] == "2023-08"
 
 
 def test_junit_has_requirements_and_verdicts(conformance: Run, tmp_path: Path) -> None:
