@@ -106,7 +106,7 @@ def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:
 
 
 def test_links_of_mailed_page_stay_within_page(tmp_path: Path) -> None:
-    text = page_of([folder_of(WHOLE, tmp_path / "out")])
+    text = invoke("page", folder_of(WHOLE, tmp_path / "out")).stdout
 
     links = re.findall(r"\]\(([^)]+)\)", text)
     anchors = re.findall(r'<a id="([^"]+)"></a>', text)
