@@ -125,6 +125,20 @@ def _worker(worker_id): pass
 """
 
 
+RM_WITH_HISTORY = """
+from siconform.protocol.notifications import NodeAccepted, StreamEnded, UpdateKind
+from siconform.recording.history import Exchange, History
+from siconform.running.stash import HISTORY
+
+@pytest.fixture
+def rm(target, request):
+    history = History()
+    request.node.stash[HISTORY] = Exchange(history, 0)
+    return history
+"""
+"""Suite source whose RM is only a history."""
+
+
 def read(code: int, out: str, err: str, folder: Path) -> FinishedRun:
     file = folder / "results.json"
     document = json.loads(file.read_text("utf-8")) if file.exists() else {}

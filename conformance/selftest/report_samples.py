@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from selftest import stored_runs
+from selftest.stored_runs import Document, document, latency
+
 HOSTILE = "</script><script>alert('x')</script><b onclick=y>&"
 HISTORY = "histories/test_gang.jsonl"
 
 
-def line(
-    at: float, sender: str, stream: str | None, message: str, **element: Any
-) -> dict[str, Any]:
+def line(at: float, sender: str, stream: str | None, message: str, **element: Any) -> Document:
     """Return a record of a history."""
     return {
         "at": at,
@@ -26,7 +27,7 @@ def line(
     }
 
 
-def lines() -> list[dict[str, Any]]:
+def lines() -> list[Document]:
     """Return a node that is created, drained and removed, and an ask that is allocated."""
     node = {"is": "NodeRequest", "node": "gw0-7-node-1"}
     app = {"application": "gw0-7-app-1"}
@@ -56,34 +57,19 @@ def lines() -> list[dict[str, Any]]:
     ]
 
 
-def requirement(identifier: str, level: str, verdict: str, history: str = "") -> dict[str, Any]:
+def requirement(identifier: str, verdict: str, history: str = "") -> Document:
     """Return an entry of results.json for a requirement."""
     sent = HOSTILE if verdict == "fail" else ""
     test = {
-        "id": f"suite/test_x.py::test_{identifier[-3:]}_is_kept",
-        "verdict": verdict,
-        "says": sent,
-        "seconds": 0.25,
-        "monitor": "",
+        "id": f"suite/test_x.py::test_{identifier[-3:]}_is_kept", "verdict": verdict, "says": sent,
+        "seconds": 0.25, "monitor": "", "history": history,
         "recorded": ["an ask without capacity: waits"] if verdict == "pass" else [],
-        "history": history,
-    }
-    return {
-        "id": identifier,
-        "title": "A rule",
-        "area": identifier.split("-")[1],
-        "level": level,
-        "authority": "design",
-        "sides": ["scheduler"],
-        "verdict": verdict,
-        "reason": sent,
-        "tests": [test] if verdict in ("pass", "fail") else [],
-        "cited_by": [],
-        "known": [],
-    }
+    }  # fmt: skip
+    tests = [test] if verdict in ("pass", "fail") else []
+    return stored_runs.requirement(identifier, verdict, reason=sent, tests=tests)
 
 
-def failure(failing: dict[str, Any]) -> dict[str, Any]:
+def failure(failing: Document) -> Document:
     """Return a failure as shown to users."""
     return {
         "test": failing["tests"][0]["id"],
@@ -104,53 +90,22 @@ def failure(failing: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-DEADLINE = {
-    "class": "place",
-    "allowed": 2.0,
-    "count": 40,
-    "median": 0.002,
-    "slowest": 1.5,
-    "test": "suite/test_x.py::test_slow_one",
-}
-"""A wait that takes three quarters of its time."""
-
-
-def results() -> dict[str, Any]:
+def results() -> Document:
     """Return the document of the run."""
-    failing = requirement("SI-GANG-021", "MUST", "fail", HISTORY)
-    return {
-        "schema": 2,
-        "kit": "0.1.0",
-        "revision": "2024-10",
-        "command": "siconform run --target x",
-        "target": {
-            "name": f"a scheduler {HOSTILE}",
-            "address": "",
-            "version": "1",
-            "without": [],
+    failing = requirement("SI-GANG-021", "fail", HISTORY)
+    return document(
+        requirement("SI-NODE-001", "pass"),
+        requirement("SI-NODE-002", "of-the-rm"),
+        failing,
+        {**requirement("SI-GANG-022", "pass"), "level": "SHOULD"},
+        requirement("SI-CB-012", "excluded"),
+        target={
+            "name": f"a scheduler {HOSTILE}", "address": "", "version": "1", "without": [],
             "observed": {},
         },
-        "started": "2026-11-23T21:14:40+00:00",
-        "seconds": 3.2,
-        "verdict": "NON-CONFORMANT",
-        "exit_code": 1,
-        "sentence": "NON-CONFORMANT: 1 MUST fail",
-        "counts": {"pass": 2, "fail": 1, "excluded": 1, "of-the-rm": 1},
-        "requirements": [
-            requirement("SI-NODE-001", "MUST", "pass"),
-            requirement("SI-NODE-002", "MUST", "of-the-rm"),
-            failing,
-            requirement("SI-GANG-022", "SHOULD", "pass"),
-            requirement("SI-CB-012", "MUST", "excluded"),
-        ],
-        "failures": [failure(failing)],
-        "deadlines": [DEADLINE],
-        "baseline": {"file": "", "stale": []},
-        "left_out": [],
-        "kit_errors": [],
-        "notes": [],
-        "ended_early": "",
-    }
+        failures=[failure(failing)],
+        deadlines=[latency("place", 0.5)],  # at worst, three quarters of its time
+    )  # fmt: skip
 
 
 def write(folder: Path) -> Path:

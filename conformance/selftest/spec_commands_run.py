@@ -1,27 +1,25 @@
 """Runs ``siconform spec`` for its tests, and makes repositories with a specification."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from click.testing import CliRunner, Result
-from siconform.cli import main
+from click.testing import Result
+
+from .commands import finished, invoke
 
 _AUTHOR = ("-c", "user.name=An author", "-c", "user.email=author@example.org")
 
 
 def spec(*arguments: str) -> Result:
     """Return the result of ``siconform spec`` in this process; its exceptions propagate."""
-    return CliRunner().invoke(main, ["spec", *arguments])
+    return invoke("spec", *arguments)
 
 
 def git(folder: Path, *arguments: str) -> str:
     """Return the output of git in a folder."""
-    command = ["git", *_AUTHOR, *arguments]
-    done = subprocess.run(  # noqa: S603  # fixed commands of the tests
-        command, cwd=folder, check=True, capture_output=True, text=True
-    )
+    done = finished(["git", *_AUTHOR, *arguments], folder)
+    done.check_returncode()
     return done.stdout
 
 

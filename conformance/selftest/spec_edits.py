@@ -50,10 +50,6 @@ INTO_A_ONEOF = (
         "  oneof gang {\n    string taskGroupName = 11;\n    bool placeholder = 12;\n  }",
     ),
 )
-REUSED = (
-    ('  reserved 7;\n  reserved "queueName";\n', ""),
-    ("  string nodeID = 8;", "  string nodeID = 8;\n  string zone = 7;"),
-)
 UNARY = (
     (
         "UpdateNode (stream NodeRequest)\n    returns (stream NodeResponse)",

@@ -20,7 +20,7 @@ from siconform.transport.extension import Extension
 from siconform.transport.tls_files import UnfitFile, check_certificates, check_pair
 from siwire import DEFAULT_REVISION
 
-from .certificates import HERE, Authority, Pair, secured
+from .certificates import HERE, Authority, secured
 from .serving import scheduler
 
 
@@ -252,9 +252,3 @@ def test_metadata_values_are_hidden() -> None:
         "--metadata", "a=***", "--target", "x", "--metadata=b=***", "-k", "a=b",
         "--metadata", "c=Bearer ${TOKEN}", "--metadata", "***",
     ]  # fmt: skip
-
-
-def test_server_only_certificate_is_not_reported_as_expired(authority: Authority) -> None:
-    own: Pair = authority.issues("own", *HERE)
-
-    check_pair(own.certificate, own.key)

@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 from dockerfile_parse import DockerfileParser  # type: ignore[import-untyped]  # has no types
-from patience import patient
 from siconform import shipped
 
+from .commands import finished, python
 from .stored_runs import OF_ALL
 
 pytestmark = pytest.mark.end_to_end
@@ -51,15 +50,7 @@ def evaluated(program: Path, folder: Path, **given: str) -> tuple[int, str, str]
         "GITHUB_ACTIONS": "true",
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
     }
-    done = subprocess.run(  # noqa: S603  # our own words
-        ["/bin/bash", str(SCRIPT)],
-        env={**os.environ, **received, **given},
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=patient(),
-        check=False,
-    )
+    done = finished(["/bin/bash", str(SCRIPT)], folder, {**os.environ, **received, **given})
     summary = folder / "summary.md"
     return (
         done.returncode,
@@ -74,11 +65,7 @@ def evaluated(program: Path, folder: Path, **given: str) -> tuple[int, str, str]
     ids=["action", "release"],
 )
 def test_file_matches_published_schema(file: Path, schema: str) -> None:
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
-
-    done = subprocess.run(  # noqa: S603  # our own words
-        check, capture_output=True, text=True, timeout=patient(), check=False
-    )
+    done = python("-m", "check_jsonschema", "--builtin-schema", schema, file)
 
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -41,61 +41,23 @@ TAKEN_BACK = withdrawn("barrier-k", "absent")
 END = AskReleased("barrier-k", "absent", Termination.STOPPED_BY_RM, message="", partition="default")
 
 
+ENDED, CONFIRMED = "ended_allocations_stay_ended", "confirmations_are_not_confirmed"
+FULL, WITHDRAWN = "nodes_are_not_overfilled", "withdrawn_asks_are_not_allocated"
+DRAINING, ABSENT = "draining_nodes_get_nothing_new", "nodes_of_allocations_exist"
+REMOVED = "removed_applications_get_nothing"
+PREEMPTED = [allocated(), PREEMPTION, BARRIER]
+
 CASES = [
-    (
-        "ended_allocations_stay_ended",
-        [allocated(), PREEMPTION, BARRIER],
-        [CONFIRMATION, ANSWER],
-        [PREEMPTION],
-    ),
-    (
-        "confirmations_are_not_confirmed",
-        [allocated(), PREEMPTION, BARRIER],
-        [CONFIRMATION, ANSWER],
-        [PREEMPTION],
-    ),
-    (
-        "confirmations_are_not_confirmed",
-        [allocated(), PREEMPTION, BARRIER],
-        [CONFIRMATION, ANSWER],
-        [REMOVAL, released()],
-    ),
-    (
-        "nodes_are_not_overfilled",
-        [NODE, BARRIER],
-        [OLD_ITSELF, ANSWER],
-        [allocated()],
-    ),
-    (
-        "withdrawn_asks_are_not_allocated",
-        [ASK, BARRIER],
-        [WITHDRAWAL, ANSWER, *ASKS_SYNCHRONISED],
-        [allocated()],
-    ),
-    (
-        "draining_nodes_get_nothing_new",
-        [NODE, NODE_BARRIER],
-        [DRAIN, NODE_ANSWER, *ASKS_SYNCHRONISED],
-        [allocated()],
-    ),
-    (
-        "nodes_of_allocations_exist",
-        [NODE, NODE_BARRIER],
-        [DECOMMISSION, NODE_ANSWER, *ASKS_SYNCHRONISED],
-        [allocated()],
-    ),
-    (
-        "removed_applications_get_nothing",
-        [APP, APP_BARRIER],
-        [REMOVAL, APP_ANSWER, *ASKS_SYNCHRONISED],
-        [allocated()],
-    ),
-    (
-        "removed_applications_get_nothing",
-        [APP],
-        [REMOVAL, APP_BARRIER, BARRIER, APP_ANSWER, ANSWER],  # the last one not raised after it
-        [allocated()],
-    ),
+    (ENDED, PREEMPTED, [CONFIRMATION, ANSWER], [PREEMPTION]),
+    (CONFIRMED, PREEMPTED, [CONFIRMATION, ANSWER], [PREEMPTION]),
+    (CONFIRMED, PREEMPTED, [CONFIRMATION, ANSWER], [REMOVAL, released()]),
+    (FULL, [NODE, BARRIER], [OLD_ITSELF, ANSWER], [allocated()]),
+    (WITHDRAWN, [ASK, BARRIER], [WITHDRAWAL, ANSWER, *ASKS_SYNCHRONISED], [allocated()]),
+    (DRAINING, [NODE, NODE_BARRIER], [DRAIN, NODE_ANSWER, *ASKS_SYNCHRONISED], [allocated()]),
+    (ABSENT, [NODE, NODE_BARRIER], [DECOMMISSION, NODE_ANSWER, *ASKS_SYNCHRONISED], [allocated()]),
+    (REMOVED, [APP, APP_BARRIER], [REMOVAL, APP_ANSWER, *ASKS_SYNCHRONISED], [allocated()]),
+    # the last barrier was not raised after it
+    (REMOVED, [APP], [REMOVAL, APP_BARRIER, BARRIER, APP_ANSWER, ANSWER], [allocated()]),
 ]
 """The monitor, what went before, what came after an open barrier, what is wrong if certain."""
 
@@ -120,15 +82,15 @@ def test_earlier_barrier_proves_nothing(
 def test_barrier_answer_of_other_stream_does_not_count(barriers: Sequence[Part]) -> None:
     parts = [allocated(), PREEMPTION, BARRIER, CONFIRMATION, *barriers, PREEMPTION]
 
-    assert violation("ended_allocations_stay_ended", parts) is None
+    assert violation(ENDED, parts) is None
 
 
 @pytest.mark.parametrize(
     ("monitor", "before", "after"),
     [
-        ("ended_allocations_stay_ended", [allocated(), PREEMPTION, CONFIRMATION], [PREEMPTION]),
-        ("nodes_are_not_overfilled", [NODE, OLD_ITSELF], [allocated()]),
-        ("withdrawn_asks_are_not_allocated", [ASK, WITHDRAWAL], [allocated()]),
+        (ENDED, [allocated(), PREEMPTION, CONFIRMATION], [PREEMPTION]),
+        (FULL, [NODE, OLD_ITSELF], [allocated()]),
+        (WITHDRAWN, [ASK, WITHDRAWAL], [allocated()]),
     ],
 )
 def test_request_on_ended_stream_stays_uncertain(
@@ -145,7 +107,7 @@ def test_answer_to_later_barrier_counts() -> None:
     answered = AskRejected("barrier-other", "absent", "?")
     parts = [allocated(), PREEMPTION, BARRIER, CONFIRMATION, ANOTHER, ANSWER, answered, PREEMPTION]
 
-    assert violation("ended_allocations_stay_ended", parts) is not None
+    assert violation(ENDED, parts) is not None
 
 
 def violation(monitor: str, parts: Sequence[Part]) -> str | None:

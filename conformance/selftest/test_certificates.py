@@ -9,16 +9,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from click.testing import CliRunner, Result
 from siconform import digests, results
 from siconform.catalogue import catalogue, find_requirement
-from siconform.cli import main
 from siconform.policy import RequirementResult, RunStatus
 from siconform.reporting import certificate, certifying
 from siconform.reporting.certificate import PART, evaluated_in, read_certificate
 from siconform.reporting.stored import RecordError
 from siconform.verdicts import REACHED, Verdict, tally
 
+from .commands import invoke
 from .stored_runs import Document, document, folder_of, latency, requirement
 from .test_summary import run as ended
 
@@ -30,10 +29,6 @@ SHOULD_FAILS = requirement("SI-NODE-009", "late", level="SHOULD")
 COULD_NOT_RUN = requirement("SI-NODE-007", "could-not-run")
 OF_THE_RM = requirement("SI-NODE-014", "of-the-rm")
 AS_RECORDED = requirement("SI-NODE-008", "baselined", known=KNOWN, level="MUST")
-
-
-def siconform(*words: object) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def certified(folder: Path, *requirements: Document, **more: Any) -> Document:
@@ -97,7 +92,7 @@ def test_user_overrides_are_in_certificate(tmp_path: Path) -> None:
     words = ["--implementation", "Mine", "--implementation-version", "2", "--contact", "me@here"]
     words += ["--subject", f"image=sha256:{'ab' * 32}", "--url", "https://ci.example/1"]
 
-    done = siconform("certify", run, "-o", file, *words)
+    done = invoke("certify", run, "-o", file, *words)
 
     assert done.exit_code == 0, done.stderr
     read = read_certificate(file)
@@ -125,7 +120,7 @@ def test_incomplete_run_is_not_certified(tmp_path: Path, change: Change, receive
     changed = document(PASS, MUST_FAILS)
     change(changed)
 
-    done = siconform("certify", folder_of(changed, tmp_path / "out"), "-o", "-")
+    done = invoke("certify", folder_of(changed, tmp_path / "out"), "-o", "-")
 
     assert done.exit_code == 4
     assert received in done.stderr
@@ -213,7 +208,7 @@ def test_partial_profile_is_not_certified(tmp_path: Path) -> None:
 def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
     run = folder_of(document(PASS), tmp_path / "out")
 
-    done = siconform("certify", run)
+    done = invoke("certify", run)
 
     assert done.exit_code == 4
     assert "has no siconform-files.txt, so it is not modified: give -o FILE" in done.stderr
@@ -250,7 +245,7 @@ def test_mismatching_certificate_is_one_sentence(
     file = tmp_path / "certificate.json"
     file.write_text(json.dumps(made))
 
-    done = siconform(command, file, *([tmp_path / "out"] if command == "compare" else []))
+    done = invoke(command, file, *([tmp_path / "out"] if command == "compare" else []))
 
     if command == "compare" and "predicateType" not in made:
         received = "is no results"
@@ -281,9 +276,9 @@ def test_invalid_certificate_is_one_sentence(
 def test_certified_name_is_shown(tmp_path: Path) -> None:
     run = folder_of(document(PASS), tmp_path / "out")
     file = tmp_path / "certificate.json"
-    siconform("certify", run, "-o", file, "--implementation", "my-scheduler")
+    invoke("certify", run, "-o", file, "--implementation", "my-scheduler")
 
-    compared, verified = siconform("compare", file, run), siconform("verify", file)
+    compared, verified = invoke("compare", file, run), invoke("verify", file)
 
     assert compared.stdout.startswith("before  my-scheduler 1.0, ")
     assert verified.stdout.startswith("my-scheduler, SI 2024-10: ")
@@ -303,7 +298,7 @@ def test_certificate_can_be_compared(tmp_path: Path) -> None:
     certified(tmp_path, PASS, MUST_FAILS, AS_RECORDED, deadlines=[latency("ack", 0.1)])
     file, run = tmp_path / "out" / "certificate.json", tmp_path / "out"
 
-    done = siconform("compare", file, run)
+    done = invoke("compare", file, run)
 
     assert done.exit_code == 0
     assert "3 requirements compared: no regressions, no fixes" in done.stdout

@@ -1,8 +1,6 @@
 """The first contact: what is printed about a scheduler, how long it takes, and what it leaves."""
 
-import http.server
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -14,14 +12,14 @@ from typing import Any, Final
 import grpc
 import psutil
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from patience import patient, wait_for
-from siconform.cli import main
 from siconform.commands.first_contact import LIMIT, FirstContact
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
 from siwire import DEFAULT_REVISION
 
+from .commands import invoke, serving_reference
 from .serving import scheduler
 
 QUICK: Final = patient(0.25)  # time scale
@@ -34,7 +32,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def check(*options: str) -> Result:
-    return CliRunner().invoke(main, ["check", *options])
+    return invoke("check", *options)
 
 
 def steps(result: Result) -> list[tuple[str, str]]:
@@ -144,11 +142,8 @@ class Small:
 
 @pytest.fixture(scope="module")
 def reference() -> Iterator[str]:
-    command = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603  # ourselves
-        assert process.stdout is not None
-        yield process.stdout.readline().split()[-1]
-        process.terminate()
+    with serving_reference() as reference:
+        yield reference.address
 
 
 def test_a_scheduler_that_is_ready(reference: str) -> None:
@@ -204,27 +199,6 @@ def test_closed_port(closed_address: str) -> None:
     assert steps(result) == [("FAILED", "reachable")]
     assert f"nothing listens on {closed_address}" in text(result)
     assert "Not ready. First: start the scheduler" in text(result)
-
-
-@pytest.mark.slow("waits until the port is given up")
-def test_a_silent_port_is_given_up(mute: str) -> None:
-    begun = time.monotonic()
-    result = check("--target", mute)
-
-    assert result.exit_code == 12
-    assert "did not answer as a gRPC server" in text(result)
-    assert time.monotonic() - begun < LIMIT + patient(20)
-
-
-def test_a_server_of_another_protocol() -> None:
-    handler = http.server.BaseHTTPRequestHandler
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        result = check("--target", f"127.0.0.1:{server.server_port}")
-        server.shutdown()
-
-    assert result.exit_code == 12
-    assert "uses HTTP/1, not gRPC: give the port of its gRPC server" in text(result)
 
 
 def test_missing_queues_are_named() -> None:

@@ -124,26 +124,24 @@ def test_slow_report_is_observed(target: Target, rm: ResourceManager) -> None:
     rm.expect(DUE)
 
 
-def test_virtual_time_advances_while_waiting(target: Target, rm: ResourceManager) -> None:
-    target.reports_at(0.1, DUE)
-
-    rm.expect(DUE)
-
-    assert target.now >= 0.1
-
-
 def test_timer_within_bounds_passes(target: Target, rm: ResourceManager) -> None:
     target.reports_at(5.0, DUE)
 
     rm.expect_between(DUE, earliest=4.0, latest=6.0)
 
 
-@pytest.mark.parametrize("moment", [3.9, 6.5])
-def test_timer_out_of_bounds_fails(target: Target, rm: ResourceManager, moment: float) -> None:
+@pytest.mark.parametrize(
+    ("moment", "message"),
+    [(3.9, "came before the timer was due"), (6.5, "came too long after it was due")],
+)
+def test_timer_out_of_bounds_fails(
+    target: Target, rm: ResourceManager, moment: float, message: str
+) -> None:
     target.reports_at(moment, DUE)
 
-    with pytest.raises(ConformanceFailure, match="due"):
+    with pytest.raises(ConformanceFailure, match=message) as failure:
         rm.expect_between(DUE, earliest=4.0, latest=6.0)
+    assert not isinstance(failure.value, CameLate)
 
 
 def test_the_exchange_shows_time_that_passed_at_once(target: Target, rm: ResourceManager) -> None:

@@ -2,14 +2,14 @@
 
 import io
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from siconform.commands.launching import arguments
 from siconform.config.option_values import BadOption
 from siconform.output.live.terminal import Terminal
+
+from .commands import siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -76,29 +76,17 @@ def test_colour_option_is_passed_to_pytest(given: list[str], received: list[str]
 def test_invalid_value_is_usage_error(tmp_path: Path) -> None:
     with pytest.raises(BadOption, match='--color "sometimes" must be one of auto, always, never'):
         arguments(["--color", "sometimes"])
-    done = subprocess.run(  # ourselves
-        [sys.executable, "-m", "siconform", "run", "--color", "sometimes"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = siconform("run", "--color", "sometimes", cwd=tmp_path)
     assert done.returncode == 4
     assert done.stderr == 'siconform: --color "sometimes" must be one of auto, always, never\n'
 
 
 def test_colour_in_pipe_on_request(tmp_path: Path) -> None:
-    run = [sys.executable, "-m", "siconform", "run", "-k", "nothing_like_it", "-n0"]
     plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR")}
+    run = ("run", "-k", "nothing_like_it", "-n0")
 
-    received = {
-        colour: subprocess.run(  # noqa: S603  # ourselves
-            [*run, *colour.split()],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=plain,
-        ).stdout
-        for colour in ("", "--color always")
-    }
+    without = siconform(*run, cwd=tmp_path, env=plain).stdout
+    coloured = siconform(*run, "--color", "always", cwd=tmp_path, env=plain).stdout
 
-    assert "\x1b" not in received[""]
-    assert "\x1b[33m\x1b[1mINCOMPLETE" in received["--color always"]
+    assert "\x1b" not in without
+    assert "\x1b[33m\x1b[1mINCOMPLETE" in coloured

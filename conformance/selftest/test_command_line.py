@@ -1,11 +1,11 @@
 """The reported command reproduces the run, and the next one does not spoil its results."""
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from .commands import finished, python, results_in, siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -13,22 +13,20 @@ SICONFORM = Path(sys.executable).with_name("siconform")
 GIVEN = ("--revision", "2023-08", "--time-scale", "2", "--waiting-timeout", "1.5", "--disruptive")
 
 
-def ran(folder: Path, *words: str) -> str:
-    """Return the command in the results of this run."""
-    subprocess.run(words, cwd=folder, capture_output=True, check=False)  # noqa: S603  # ourselves
-    found = [*folder.glob("build/*/results.json"), *folder.glob("out*/results.json")]
-    document = json.loads(found[0].read_text("utf-8"))
-    command: str = document["command"]
-    return command
-
-
-ONE = ("-k", "SI-NODE-004 or SI-NODE-005", "-n", "0")
+FAILS = """
+import pytest
+from siconform.outcomes import ConformanceFailure
+@pytest.mark.requirement('SI-NODE-004')
+def test_it(): raise ConformanceFailure('no')
+"""
 
 
 def test_every_option_is_in_repeated_command(tmp_path: Path) -> None:
-    command = ran(tmp_path, str(SICONFORM), "run", *ONE, *GIVEN, "--results", "out 1")
+    words = ["run", "-k", "SI-NODE-004 or SI-NODE-005", "-n", "0", *GIVEN, "--results", "out 1"]
 
-    assert command == (
+    finished([str(SICONFORM), *words], tmp_path)
+
+    assert results_in(tmp_path / "out 1")["command"] == (
         "siconform run -k 'SI-NODE-004 or SI-NODE-005' -n 0 --revision 2023-08 --time-scale 2 "
         "--waiting-timeout 1.5 --disruptive --results 'out 1'"
     )
@@ -42,36 +40,21 @@ def test_next_command_is_siconform(tmp_path: Path) -> None:
         "print('listening on 127.0.0.1:%d' % server.getsockname()[1], flush=True)\n"
         "while True: server.accept()[0].close()\n"
     )
-    suite = tmp_path / "test_it.py"
-    suite.write_text(
-        "import pytest\n"
-        "from siconform.outcomes import ConformanceFailure\n"
-        "@pytest.mark.requirement('SI-NODE-004')\n"
-        "def test_it(target): raise ConformanceFailure('no')\n"
-    )
-    run = [sys.executable, "-m", "siconform", "run", "-n", "0"]
-    run += ["--target-command", f"{sys.executable} wrong.py", "test_it.py"]
+    (tmp_path / "test_it.py").write_text(FAILS)
+    command = ("--target-command", f"{sys.executable} wrong.py")
 
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603  # ourselves
+    done = siconform("run", "-n", "0", *command, "test_it.py", cwd=tmp_path)
 
     assert "Look closer:  siconform explain SI-NODE-004" in done.stdout
     assert "Run one:      siconform run SI-NODE-004 " in done.stdout
 
 
 def test_repeating_one_requirement_keeps_options_and_results(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(
-        "import pytest\n"
-        "from siconform.outcomes import ConformanceFailure\n"
-        "@pytest.mark.requirement('SI-NODE-004')\n"
-        "def test_it(): raise ConformanceFailure('no')\n"
-    )
+    (tmp_path / "test_it.py").write_text(FAILS)
     for results, received in (("build/conformance", ""), ("out", "--results out-again ")):
         given = ["-p", "xdist", "--time-scale", "2", "-x", "-n", "1", "-v"]
         given += ["--results", results] if received else []
-        done = subprocess.run(  # noqa: S603  # ourselves
-            [sys.executable, "-m", "pytest", "-p", "siconform.suite_plugin", *given],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = python("-m", "pytest", "-p", "siconform.suite_plugin", *given, cwd=tmp_path)
         again = [line for line in done.stdout.splitlines() if line.startswith("  again")]
 
         command = "python -m pytest SI-NODE-004 -p siconform.suite_plugin -p xdist --time-scale 2"
@@ -83,11 +66,10 @@ def test_partial_run_keeps_results_of_whole_run(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         "import pytest\n@pytest.mark.requirement('SI-NODE-004')\ndef test_it(): pass\n"
     )
-    pytest_run = [sys.executable, "-m", "pytest", "-p", "siconform.suite_plugin"]
     for options in ([], ["-k", "SI-NODE-004"], ["node-4"], ["test_it.py::test_it"]):
-        subprocess.run([*pytest_run, *options], cwd=tmp_path, capture_output=True, check=False)  # noqa: S603  # ourselves
+        python("-m", "pytest", "-p", "siconform.suite_plugin", *options, cwd=tmp_path)
 
-    whole = json.loads((tmp_path / "build/conformance/results.json").read_text("utf-8"))
-    part = json.loads((tmp_path / "build/conformance-selected/results.json").read_text("utf-8"))
+    whole = results_in(tmp_path / "build" / "conformance")
+    part = results_in(tmp_path / "build" / "conformance-selected")
     assert whole["command"] == "python -m pytest -p siconform.suite_plugin"
     assert part["command"].endswith("test_it.py::test_it")

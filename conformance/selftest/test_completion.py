@@ -1,19 +1,17 @@
 """Shell completion offers requirements, targets, revisions and options."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 
 import pytest
 from click.shell_completion import BashComplete, CompletionItem
-from click.testing import CliRunner
-from patience import patient
 from siconform.catalogue import catalogue
 from siconform.cli import main
 from siconform.config.option_list import OPTIONS
 from siconform.protocol.queue_configurations import conformance_queues
 from siconform.targets.named import all_named
+
+from .commands import invoke, siconform
 
 
 def offered(words: str, incomplete: str) -> Sequence[CompletionItem]:
@@ -75,29 +73,19 @@ def test_shell_completion_end_to_end() -> None:
         "COMP_CWORD": "2",
     }
 
-    done = subprocess.run(  # our own words
-        [sys.executable, "-m", "siconform"],
-        env={**os.environ, **asks},
-        capture_output=True,
-        text=True,
-        timeout=patient(),
-        check=True,
-    )
+    done = siconform(env={**os.environ, **asks})
 
     assert done.stdout.splitlines()[0] == "plain,SI-NODE-001"
 
 
 def test_targets_and_queue_configurations_are_listed() -> None:
-    received = CliRunner().invoke(main, ["targets"]).output
-    listed = CliRunner().invoke(main, ["queues"]).output
-
-    assert "yunikorn-core@1.9.0   SI 2026-04" in received
-    assert "limited-user" in listed
-    assert CliRunner().invoke(main, ["queues", "conformance"]).output == conformance_queues()
+    assert "yunikorn-core@1.9.0   SI 2026-04" in invoke("targets").output
+    assert "limited-user" in invoke("queues").output
+    assert invoke("queues", "conformance").output == conformance_queues()
 
 
 def test_unknown_queue_configuration_lists_known_ones() -> None:
-    done = CliRunner().invoke(main, ["queues", "mine"])
+    done = invoke("queues", "mine")
 
     assert done.exit_code == 4
     assert 'unknown queue configuration "mine"; known: conformance,' in done.output

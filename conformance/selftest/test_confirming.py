@@ -87,13 +87,6 @@ def test_scheduler_confirmation_is_not_confirmed(connection: RecordingConnection
     assert connection.requests == []
 
 
-@pytest.mark.usefixtures("rm")
-def test_ask_release_is_confirmed_with_its_type(connection: RecordingConnection) -> None:
-    connection.receives(ask_released(Termination.TIMEOUT))
-
-    assert connection.requests == [ASK_CONFIRMED]
-
-
 def test_releases_can_stay_open_but_not_ask_releases(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:

@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from siconform.catalogue import Level, catalogue
-from siconform.cli import main
 from siconform.doctor import examining
 from siconform.doctor.changes import CHANGES
 from siconform.doctor.examining import Examined, examine, selection
@@ -14,6 +12,8 @@ from siconform.doctor.revision import NAME
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
+
+from .commands import invoke
 
 MUTANTS = [change for change in CHANGES.values() if not change.is_variant]
 AREAS = {r.area for r in catalogue().values() if NAME in map(str, r.revisions)}
@@ -72,7 +72,7 @@ def test_doctor_exit_code(*, is_right: bool, code: int, monkeypatch: pytest.Monk
     found = [Examined("mutant x", is_right=is_right, found="said so", seconds=1.0)]
     monkeypatch.setattr(examining, "examine", lambda _folder, _jobs: found)
 
-    result = CliRunner().invoke(main, ["doctor"])
+    result = invoke("doctor")
 
     assert result.exit_code == code
     assert "mutant x" in result.output

@@ -1,11 +1,13 @@
 """A target that dies in a test is reported, and not failed for what it could no longer do."""
 
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from .commands import Reference, serving_reference
+from .conftest import RM_WITH_HISTORY
 
 pytestmark = pytest.mark.end_to_end
 
@@ -72,15 +74,7 @@ def test_attached_target_dies(conformance: Run, reference: Any, end: str) -> Non
 
 
 def test_attached_target_dies_and_is_restarted(conformance: Run, reference: Any) -> None:
-    source = (
-        "from siconform.recording.history import Exchange, History\n"
-        "from siconform.running.stash import HISTORY\n"
-        "from siconform.protocol.notifications import UpdateKind, StreamEnded\n"
-        "@pytest.fixture\n"
-        "def rm(target, request):\n"
-        "    history = History()\n"
-        "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
-        "    return history\n"
+    source = RM_WITH_HISTORY + (
         '@requirement("SI-NODE-004")\n'
         "def test_it(rm):\n"
         "    ended = StreamEnded(UpdateKind.NODES, 'UNAVAILABLE', 'Socket closed')\n"
@@ -130,20 +124,7 @@ def dies(until_not: str, end: str) -> str:
     )
 
 
-class Reference:
-    """The reference, started by a test."""
-
-    def __init__(self) -> None:
-        serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
-        self.process = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().split()[-1]
-        self.pid = self.process.pid
-
-
 @pytest.fixture
 def reference() -> Iterator[Reference]:
-    one = Reference()
-    yield one
-    one.process.kill()
-    one.process.communicate()
+    with serving_reference() as reference:
+        yield reference

@@ -1,6 +1,5 @@
 """The example schedulers of docs/writing-a-scheduler.md, in Python and Go."""
 
-import json
 import os
 import shlex
 import shutil
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from patience import patient
 from siconform.shipped import CHECKOUT
+
+from .commands import finished, results_in, siconform
 
 BUILT_WITHIN: Final = 600.0  # seconds; the first time the libraries are compiled
 EXAMPLES: Final = CHECKOUT / "fixtures" / "examples"
@@ -53,30 +53,17 @@ def _built_with_go(folder: Path) -> str:
 @pytest.mark.slow("tests the whole area NODE")
 def test_example_conforms_in_nodes(example: list[str], tmp_path: Path) -> None:
     command = f"{shlex.join(example)} --listen {{address}}"
-    run = [sys.executable, "-m", "siconform", "run", "NODE", "--target-command", command]
-    done = subprocess.run(  # noqa: S603  # our own words
-        [*run, "--results", "results", "--no-reference", "-q"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=patient(),
-        check=False,
-    )
+    run = ("run", "NODE", "--target-command", command, "--results", tmp_path)
+    done = siconform(*run, "--no-reference", "-q", cwd=tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    results = json.loads((tmp_path / "results" / "results.json").read_text("utf-8"))
-    verdicts = [r["verdict"] for r in results["requirements"] if r["id"].startswith("SI-NODE-")]
+    found = results_in(tmp_path)["requirements"]
+    verdicts = [one["verdict"] for one in found if one["id"].startswith("SI-NODE-")]
     assert {verdict: verdicts.count(verdict) for verdict in verdicts} == VERDICTS
 
 
 def test_example_refuses_addresses_of_the_network(example: list[str]) -> None:
-    done = subprocess.run(  # noqa: S603  # our own words
-        [*example, "--listen", "0.0.0.0:0"],
-        capture_output=True,
-        text=True,
-        timeout=patient(),
-        check=False,
-    )
+    done = finished([*example, "--listen", "0.0.0.0:0"])
 
     assert done.returncode != 0
     assert "this example has no access control" in done.stderr

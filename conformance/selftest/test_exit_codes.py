@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from siconform.policy import ExitCode
 
+from .commands import Completed, finished, siconform
+from .conftest import RM_WITH_HISTORY
 from .preloaded import preloaded_python
 
 Run = Callable[..., Any]
@@ -126,18 +128,14 @@ def test_broken_pipe_is_code_13_with_complete_results(tmp_path: Path) -> None:
 @pytest.mark.end_to_end
 @pytest.mark.parametrize("command", [ONE, ("list",)])
 def test_a_closed_standard_output_is_code_13(tmp_path: Path, command: tuple[str, ...]) -> None:
-    line = 'exec "$@" >&-'
-    done = subprocess.run(  # noqa: S603  # ourselves
-        ["/bin/sh", "-c", line, "sh", *SICONFORM, *command],
-        capture_output=True, text=True, cwd=tmp_path, check=False,
-    )  # fmt: skip
+    done = finished(["/bin/sh", "-c", 'exec "$@" >&-', "sh", *SICONFORM, *command], tmp_path)
 
     assert done.returncode == 13
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_python_without_assertions_tests_nothing(tmp_path: Path) -> None:
-    done = run_siconform(*ONE, cwd=tmp_path, env={**os.environ, "PYTHONOPTIMIZE": "1"})
+    done = siconform(*ONE, cwd=tmp_path, env={**os.environ, "PYTHONOPTIMIZE": "1"})
 
     assert done.returncode == 13
     assert "unset PYTHONOPTIMIZE" in done.stderr
@@ -165,19 +163,13 @@ def test_full_disk_for_results_is_code_13(tmp_path: Path, limit: int, workers: s
 
 
 def test_full_disk_for_history_is_kit_error(conformance: Run) -> None:
-    source = (
-        "from siconform.protocol.notifications import UpdateKind\n"
-        "from siconform.protocol.requests import StreamOpening\n"
-        "from siconform.recording.history import Exchange, History\n"
-        "from siconform.running.stash import HISTORY\n"
-        "@pytest.fixture\n"
-        "def rm(request):\n"
-        "    history = History()\n"
-        "    history.add('rm', [StreamOpening(UpdateKind.NODES)], sent_by_rm=True)\n"
-        "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
+    source = RM_WITH_HISTORY + (
+        '@requirement("SI-NODE-004")\n'
+        "def test_one(rm):\n"
         "    def full(self, path, **_): raise OSError(28, 'No space left on device')\n"
+        "    rm.add('rm', [NodeAccepted('n')], sent_by_rm=False)\n"
         "    Exchange.write_jsonl = full\n"
-        '@requirement("SI-NODE-004")\ndef test_one(rm): raise ConformanceFailure("no")\n'
+        "    raise ConformanceFailure('no')\n"
     )
     outcome = conformance(source, fresh=True)
 
@@ -196,10 +188,5 @@ def test_unwritable_page_is_kit_error_in_all_results(conformance: Run) -> None:
     assert 'value="KIT ERROR"' in (outcome.folder / "junit.xml").read_text("utf-8")
 
 
-def run_siconform(
-    *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> "subprocess.CompletedProcess[str]":
-    words = SICONFORM if env else (*preloaded_python(), "-m", "siconform")
-    return subprocess.run(  # noqa: S603  # ourselves
-        [*words, *arguments], capture_output=True, text=True, cwd=cwd, env=env, check=False
-    )
+def run_siconform(*arguments: str, cwd: Path | None = None) -> Completed:
+    return finished([*preloaded_python(), "-m", "siconform", *arguments], cwd)

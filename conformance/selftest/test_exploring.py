@@ -1,7 +1,6 @@
 """Randomised testing: violations are found, minimised, kept and replayed."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,6 +25,8 @@ from siconform.rm.session import Session
 from siconform.targets.attached import AttachedTarget
 from siconform.targets.process import Launch, ProcessTarget
 from siwire import DEFAULT_REVISION
+
+from .commands import siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -205,12 +206,7 @@ def test_run_explores_for_given_time(tmp_path: Path, explore: str, message: str)
     options = ["--target-command", FAULTY, "--time-scale", str(FAST), "-n", "0"]
     options += ["-k", "test_histories", "--results", str(tmp_path / "results")]
 
-    done = subprocess.run(  # noqa: S603  # ourselves
-        [sys.executable, "-m", "siconform", "run", *options, "--explore", explore],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = siconform("run", *options, "--explore", explore)
 
     assert message in " ".join((done.stdout + done.stderr).split())
 

@@ -153,26 +153,20 @@ def test_any_timer_is_fine_on_virtual_time() -> None:
     assert rm.placeholder_timeout() == 20 * LONGEST_TIMER
 
 
-def test_proposed_timers_are_in_seconds() -> None:
-    assert proposal() == {
-        "siconform.timers.placeholder": "3",
-        "siconform.timers.waiting": "1.5",
-        "siconform.timers.connection_loss": "2",
-    }
+@pytest.mark.parametrize(
+    ("known", "time_scale", "proposed"),
+    [
+        (Timers(), 1.0, ("3", "1.5", "2")),
+        (Timers(waiting_to_completed=5.0), 1.0, ("3", "5", "2")),
+        (Timers(connection_loss=3.0), 2.0, ("6", "3", "3")),
+    ],
+)
+def test_proposed_timers_are_in_seconds_of_the_user_or_scaled(
+    known: Timers, time_scale: float, proposed: tuple[str, str, str]
+) -> None:
+    keys = (f"siconform.timers.{name}" for name in ("placeholder", "waiting", "connection_loss"))
 
-
-def test_proposed_timers_grow_with_time_scale() -> None:
-    assert proposal(Timers(connection_loss=3.0), time_scale=2.0) == {
-        "siconform.timers.placeholder": "6",
-        "siconform.timers.waiting": "3",
-        "siconform.timers.connection_loss": "3",
-    }
-
-
-def test_user_timers_are_proposed() -> None:
-    proposed = proposal(Timers(waiting_to_completed=5.0))
-
-    assert proposed == {**proposal(), "siconform.timers.waiting": "5"}
+    assert proposal(known, time_scale=time_scale) == dict(zip(keys, proposed, strict=True))
 
 
 def test_revision_mismatch_is_reported_from_description(serve: Serve) -> None:

@@ -7,6 +7,7 @@ import pytest
 from siconform.catalogue import Level
 from siconform.config.option_values import BadOption
 from siconform.config.options import settings_from
+from siconform.verdicts import Verdict
 
 from .conftest import FinishedRun
 
@@ -36,6 +37,7 @@ def test_fail_on_should_fails_the_run(
     assert (run.code, run.results["verdict"]) == (code, verdict)
     assert run.results["conditions"]["fail_on"] == level
     assert run.verdict("SI-NODE-005") == "fail"
+    assert f"{Verdict.FAIL.label.upper()}  SI-NODE-005" in run.out
     assert ("NON-CONFORMANT: 1 SHOULD fail" in run.out) is (level == "SHOULD")
 
 

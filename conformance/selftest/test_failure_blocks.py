@@ -1,15 +1,14 @@
 """A run against a mutant: the failure message, and its suggested commands."""
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from patience import patient
 from siconform.baseline import read_baseline
+
+from .commands import Completed, results_in, siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -17,29 +16,19 @@ TEST = "suite/test_gang_placeholders.py::test_a_stopped_placeholder_is_not_repla
 FAULTY = f"{sys.executable} -P -m mutation.proxy confirmation-lost --revision 2024-10"
 
 
-def evaluated(
-    results: Path, *options: str
-) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    command = [sys.executable, "-m", "siconform", "run", "--target-command", FAULTY, "-n", "0"]
-    done = subprocess.run(  # noqa: S603  # our own
-        [*command, "--results", str(results), *options, TEST],
-        capture_output=True,
-        text=True,
-        timeout=patient(),
-        check=False,
-    )
-    return done, json.loads((results / "results.json").read_text("utf-8"))
+Run = tuple[Path, Completed, dict[str, Any]]
+
+
+def evaluated(results: Path, *options: str) -> tuple[Completed, dict[str, Any]]:
+    words = ("run", "--target-command", FAULTY, "-n", "0", "--results", results)
+    done = siconform(*words, *options, TEST)
+    return done, results_in(results)
 
 
 @pytest.fixture(scope="module")
-def run(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     results = tmp_path_factory.mktemp("faulty") / "out"
     return results, *evaluated(results)
-
-
-Run = tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]
 
 
 def test_exchange_is_shown_next_to_reference(run: Run) -> None:

@@ -13,6 +13,7 @@ from siconform import child_processes
 from siconform.targets import TargetUnavailable, process
 from siconform.targets.process import ProcessTarget
 
+from .commands import siconform
 from .processes import Start, programs
 
 pytestmark = pytest.mark.end_to_end
@@ -163,34 +164,10 @@ def test_other_port_than_assigned(start: Start) -> None:
         _ = target.address
 
 
-def test_a_run_on_a_foreign_port_tests_nothing(tmp_path: Path) -> None:
-    """End to end: a suitable server exists, and the command starts nothing."""
-    serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
-    foreign = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
-    assert foreign.stdout is not None
-    address = foreign.stdout.readline().split()[-1]
-    try:
-        done = subprocess.run(  # noqa: S603  # ourselves
-            [sys.executable, "-m", "siconform", "run", "-k", "SI-NODE-004", "--results", "out",
-             "--start-timeout", "1",
-             "--target-command", f"sh -c 'echo listening on {address}; sleep 60'"],
-            capture_output=True, text=True, cwd=tmp_path, check=False,
-        )  # fmt: skip
-    finally:
-        foreign.kill()
-        foreign.communicate()
-
-    assert done.returncode == 12
-    assert "was there before the command was started" in done.stdout
-
-
 def test_the_start_limit_is_an_option(tmp_path: Path) -> None:
     slow = f"{sys.executable} -c 'import time; time.sleep(600)' {{address}}"
-    done = subprocess.run(  # noqa: S603  # ourselves
-        [sys.executable, "-m", "siconform", "run", "-k", "SI-NODE-004", "--results", "out",
-         "--start-timeout", "0.5", "--target-command", slow],
-        capture_output=True, text=True, cwd=tmp_path, check=False, timeout=patient(),
-    )  # fmt: skip
+    limit = ("--start-timeout", "0.5", "--target-command", slow)
+    done = siconform("run", "-k", "SI-NODE-004", "--results", "out", *limit, cwd=tmp_path)
 
     assert done.returncode == 12
     assert "after 0.5 s" in done.stdout

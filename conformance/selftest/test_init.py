@@ -1,7 +1,6 @@
 """The files that ``siconform init`` writes are accepted, and it overwrites nothing."""
 
 import re
-import subprocess
 import sys
 import tomllib
 from functools import partial
@@ -10,12 +9,11 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
-from patience import patient
+from click.testing import Result
 from siconform import __version__
-from siconform.cli import main
 from siconform.config.target_file import read_target_file
 
+from .commands import invoke, siconform
 from .terminals import at_terminal
 
 COMMAND: Final = f"'{sys.executable}' -m sireference serve --listen {{address}}"
@@ -28,12 +26,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def siconform(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
-
-
 def init(*options: str) -> Result:
-    return siconform("init", "--no-check", *options)
+    return invoke("init", "--no-check", *options)
 
 
 def written() -> dict[str, Any]:
@@ -62,7 +56,7 @@ def test_target_file_with_everything(folder: Path) -> None:
     }
     assert [file.name for file in folder.iterdir()] == ["siconform.toml"]
     assert "${TOKEN}" in Path("siconform.toml").read_text("utf-8")  # a comment of the template
-    checked = siconform("target-file")
+    checked = invoke("target-file")
     assert checked.exit_code == 0
     assert f"--implementation '{name}'" in checked.output
 
@@ -133,7 +127,7 @@ def test_workflow_waits_for_a_scheduler_that_it_has_to_start() -> None:
 
 
 def test_first_contact_follows(closed_address: str) -> None:
-    result = siconform("init", "--target", closed_address)
+    result = invoke("init", "--target", closed_address)
 
     assert result.exit_code == 12
     assert f"nothing listens on {closed_address}" in " ".join(result.output.split())
@@ -165,10 +159,7 @@ def test_questions_at_a_terminal(folder: Path) -> None:
 def test_run_uses_the_file(folder: Path) -> None:
     init("--target-command", COMMAND)
 
-    done = subprocess.run(  # ourselves
-        [sys.executable, "-m", "siconform", "run", "SI-REG-001"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(),
-    )  # fmt: skip
+    done = siconform("run", "SI-REG-001", cwd=folder)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "siconform.toml" in done.stdout

@@ -9,15 +9,15 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from click.testing import CliRunner
 from selftest.stored_runs import document, folder_of, requirement
 from selftest.test_summary import every_verdict, everything, run
 from siconform import results
-from siconform.cli import main
 from siconform.output import summary
 from siconform.reporting.html.rendering import render
 from siconform.reporting.html.run_page import run_page
 from siconform.verdicts import CATALOGUED, OF_ONE_SIDE, VIOLATED, Verdict
+
+from .commands import invoke
 
 NONSENSE = "frobnicated"
 NAMED = VIOLATED | {Verdict.COULD_NOT_RUN, Verdict.NOT_APPLICABLE, Verdict.NOT_REACHED}
@@ -77,16 +77,16 @@ def compare(verdict: Verdict, folder: Path) -> str:
     before = document(other, requirement("SI-NODE-004", former))
     after = document(other, requirement("SI-NODE-004", verdict.value, known=known))
     folders = folder_of(before, folder / "1"), folder_of(after, folder / "2")
-    return CliRunner().invoke(main, ["compare", *map(str, folders)]).stdout
+    return invoke("compare", *map(str, folders)).stdout
 
 
 def listing(_: Verdict, __: Path) -> str:
-    return CliRunner().invoke(main, ["list"]).stdout
+    return invoke("list").stdout
 
 
 def explanation(_: Verdict, __: Path) -> str:
     ids = ("SI-CONN-005", "SI-CONN-007", "SI-NODE-014")
-    return CliRunner().invoke(main, ["explain", *ids]).stdout
+    return invoke("explain", *ids).stdout
 
 
 SHOWN: dict[Callable[[Verdict, Path], str], frozenset[Verdict]] = {

@@ -1,19 +1,16 @@
 """`siconform run --last-failed` runs again what failed or was inconclusive in the latest run."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from siconform.cli import main
 from siconform.config.last_failed import NothingToRepeat, with_last_failed
 from siconform.config.option_values import BadOption
 from siconform.verdicts import Verdict
 
+from .commands import invoke, results_in, siconform
 from .stored_runs import OF_ALL, document, folder_of, requirement
 
 Run = Callable[..., Any]
@@ -42,10 +39,6 @@ def selected(*options: str) -> dict[str, Any]:
     ]
     received: dict[str, Any] = json.loads(found)
     return received
-
-
-def siconform(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
 
 
 @pytest.mark.parametrize("flag", ["--last-failed", "--lf"])
@@ -99,7 +92,7 @@ def test_interrupted_repetition_keeps_what_it_did_not_reach() -> None:
 
 
 def test_first_run_has_to_be_made_without_the_option() -> None:
-    done = siconform("run", "--last-failed")
+    done = invoke("run", "--last-failed")
 
     assert done.exit_code == 5
     assert done.stderr == (
@@ -110,7 +103,7 @@ def test_first_run_has_to_be_made_without_the_option() -> None:
 def test_nothing_failed_is_success() -> None:
     stored(WHOLE, PASS)
 
-    done = siconform("run", "--lf")
+    done = invoke("run", "--lf")
 
     assert done.exit_code == 0
     assert done.stdout == (
@@ -139,10 +132,6 @@ def test_unreadable_results_are_named() -> None:
 
 def test_other_runs_are_unchanged() -> None:
     assert with_last_failed(["NODE", "-x"]) == ["NODE", "-x"]
-
-
-def test_option_is_in_help_once() -> None:
-    assert siconform("run", "--help").stdout.count("--last-failed") == 1
 
 
 SUITE = """
@@ -175,7 +164,7 @@ def test_only_what_failed_is_tested(
     given = ["--last-failed", "--results", "out", *options]
     started = json.dumps([["siconform", "run"], given])
     outcome = conformance(SUITE, *with_last_failed(given), f"--started-as={started}", results=False)
-    results = json.loads((pytester.path / "out-selected" / "results.json").read_text("utf-8"))
+    results = results_in(pytester.path / "out-selected")
 
     assert {
         one["id"]: one["verdict"]
@@ -204,7 +193,7 @@ def test_what_monitors_found_is_tested_where_they_found_it(
 
     conformance(SUITE, *with_last_failed(given), results=False)
 
-    results = json.loads((pytester.path / "out-selected" / "results.json").read_text("utf-8"))
+    results = results_in(pytester.path / "out-selected")
     left_out = [one["test"] for one in results["left_out"]]
     assert left_out == ["test_fake.py::test_one", "test_fake.py::test_two"]
 
@@ -215,16 +204,10 @@ def test_repetition_until_nothing_fails(tmp_path: Path) -> None:
     stored(WHOLE, requirement("SI-NODE-002", "fail"))
     before = (Path(WHOLE) / "results.json").read_bytes()
 
-    first = run(tmp_path, "--last-failed", "-n", "0")
-    second = run(tmp_path, "--last-failed", "-n", "0")
+    first, second = (siconform("run", "--last-failed", "-n", "0", cwd=tmp_path) for _ in range(2))
 
     assert first.returncode == second.returncode == 0
     assert "selected: --last-failed (1 requirement)" in first.stdout
     assert f"PARTIAL: 1 {OF_ALL}, all passed (SI 2024-10; selected: --last-failed)" in first.stdout
     assert second.stdout.startswith("nothing failed in the last run (")
     assert (Path(WHOLE) / "results.json").read_bytes() == before
-
-
-def run(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    words = [sys.executable, "-m", "siconform", "run", *options]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  # ourselves

@@ -3,16 +3,15 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from siconform.cli import main
-from siconform.commands.launching import NoSuchTest, arguments, run
+from siconform.commands.launching import arguments, run
 from siconform.policy import ExitCode
 from siconform.running import index
+
+from .commands import invoke, siconform
 
 SUITE = str(index.suite_folder())
 
@@ -96,11 +95,6 @@ def test_deselected_test_is_not_a_selection(separator: str) -> None:
     assert given[-1 - len(words) :] == [SUITE, *words]
 
 
-def test_a_test_file_that_is_not_there() -> None:
-    with pytest.raises(NoSuchTest, match="no test file"):
-        arguments(["suite/test_nope.py"])
-
-
 def test_pytest_settings_of_user_project_are_ignored(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\naddopts = --no-such-option\n")
     pytester.makeconftest("raise SystemExit('a conftest of the user')")
@@ -131,11 +125,7 @@ def test_pytest_error_on_interrupt_counts_as_interrupted(
     [
         (["explain", "SI-NOD-4"], 4, "did you mean SI-NODE-004?"),
         (["explain"], 4, "no requirement given"),
-        (
-            ["explain", "--text", "no text says this"],
-            4,
-            "no requirement matches all the given filters",
-        ),
+        (["explain", "--text", "no text says this"], 4, "no requirement matches all the"),
         (["list", "--profile", "bsae"], 4, 'unknown profile "bsae"; did you mean base'),
         (["list", "--area", "nope"], 4, 'unknown area "nope"'),
         (["list", "--revision", "2.0"], 4, 'unknown revision "2.0"'),
@@ -144,18 +134,14 @@ def test_pytest_error_on_interrupt_counts_as_interrupted(
         (["run", "--rootdir", "."], 4, "siconform run does not accept --rootdir"),
         (["run", "--setup-plan"], 4, "siconform run does not accept --setup-plan"),
         (["run", "--ignore", "suite/test_nope.py"], 4, 'no file "suite/test_nope.py" to ignore'),
-        (
-            ["run", "--ignore-glob=suite/test_z*"],
-            4,
-            '--ignore-glob "suite/test_z*" matches no file',
-        ),
+        (["run", "--ignore-glob=suite/test_z*"], 4, '"suite/test_z*" matches no file'),
         (["nope"], 4, "No such command"),
         (["replay"], 4, "Missing argument"),
         (["run", "suite/test_nope.py"], 4, "no test file"),
     ],
 )
 def test_wrong_commands_are_one_sentence(arguments: list[str], code: int, received: str) -> None:
-    result = CliRunner().invoke(main, arguments)
+    result = invoke(*arguments)
 
     assert result.exit_code == code
     assert received in result.stderr
@@ -164,10 +150,7 @@ def test_wrong_commands_are_one_sentence(arguments: list[str], code: int, receiv
 
 
 def test_unknown_run_option_is_one_sentence() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "siconform", "run", "-x", "--bogus"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = siconform("run", "-x", "--bogus")
     assert done.returncode == 4
     assert done.stderr.strip() == ("siconform: No such option '--bogus' (see siconform run --help)")
     assert done.stdout == ""
@@ -193,7 +176,7 @@ def test_unknown_run_option_is_one_sentence() -> None:
     ],
 )
 def test_commands_that_report(arguments: list[str], received: str) -> None:
-    result = CliRunner().invoke(main, arguments)
+    result = invoke(*arguments)
 
     assert result.exit_code == 0
     assert received in result.stdout
@@ -203,12 +186,7 @@ def test_commands_that_report(arguments: list[str], received: str) -> None:
     "command", [["list"], ["run", "--collect-only", "-q", "-k", "SI-CONN-001"]]
 )
 def test_approximate_release_line_is_named_once(command: list[str]) -> None:
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "siconform", *command, "--revision", "1.5"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = siconform(*command, "--revision", "1.5")
 
     near = [line for line in done.stderr.splitlines() if "is mapped to" in line]
     assert done.returncode == 0

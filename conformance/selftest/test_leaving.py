@@ -1,8 +1,5 @@
 """Runs end even if a worker or scheduler does not respond; for signals see test_shutdown.py."""
 
-import json
-import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +12,7 @@ import pytest
 from patience import patient, wait_for
 from siwire import DEFAULT_REVISION, rpc
 
+from .commands import results_in
 from .serving import scheduler
 
 ROOT = Path(__file__).parents[2]
@@ -78,17 +76,6 @@ def test_unresponsive_worker_on_second_interrupt(
     wait_for(lambda: _left(process.pid, tmp_path) == [], limit=30.0)
 
 
-def test_interrupts_work_from_background_shell(tmp_path: Path) -> None:
-    tests = f"{Path(__file__).with_name('test_running.py')}::test_interrupt_leaves_complete_results"
-    line = f"trap '' INT; exec {shlex.join([sys.executable, '-m', 'pytest', '-q', tests])}"
-    done = subprocess.run(  # noqa: S603  # ourselves
-        ["/bin/sh", "-c", line], capture_output=True, text=True, check=False, cwd=ROOT,
-        env={**os.environ, "PYTEST_ADDOPTS": f"--basetemp={tmp_path} -p no:cacheprovider"},
-    )  # fmt: skip
-
-    assert done.returncode == 0, done.stdout
-
-
 @pytest.mark.slow("a whole run, each RM of which waits for its registration")
 def test_silent_scheduler_ends_run_in_bounded_time(command: Any, tmp_path: Path) -> None:
     silent = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: time.sleep(4))
@@ -99,7 +86,7 @@ def test_silent_scheduler_ends_run_in_bounded_time(command: Any, tmp_path: Path)
 
     assert process.returncode == 12, received
     assert "did not answer RegisterResourceManager" in received
-    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    document = results_in(tmp_path / "out")
     behavioural = [
         r["id"]
         for r in document["requirements"]

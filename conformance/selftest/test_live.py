@@ -1,6 +1,5 @@
 """Live output of a run: at 100, 80 and 40 columns, interrupted, resized, in CI."""
 
-import json
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 from patience import patient, wait_for
 from siconform.verdicts import Verdict
 
+from .commands import results_in
 from .conftest import ANNOUNCING, PREAMBLE
 from .terminals import at_terminal
 
@@ -118,7 +118,7 @@ def test_ctrl_c_reports_results_and_cleans_up(suite: Path, workers: str) -> None
         code = run.to_its_end()
         after = run.lines()
 
-    counts = json.loads((suite / "out" / "results.json").read_text())["counts"]
+    counts = results_in(suite / "out")["counts"]
     assert code == 2
     assert begun
     assert list((suite / "out" / "logs").glob("waits-*")) == []
@@ -148,24 +148,6 @@ def test_window_resize(suite: Path, columns: int, lines: int) -> None:
     assert sum("requirements decided" in line for line in shown) == 1
     assert sum(line.startswith(" GANG") for line in shown) == 1
     assert run.shows(f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}")
-
-
-@pytest.mark.parametrize(
-    ("environment", "options", "colours"),
-    [
-        ({}, [], True),
-        ({"NO_COLOR": "1"}, ["--color", "yes"], True),
-        ({}, ["--color", "no"], False),
-    ],
-)
-def test_colour_option_is_respected(
-    suite: Path, environment: dict[str, str], options: list[str], *, colours: bool
-) -> None:
-    (suite / "go-on").touch()
-    with at_terminal(command("-n", "0", *options), suite, environment=environment) as run:
-        run.to_its_end()
-
-    assert (re.search(rb"\x1b\[[\d;]*3[1-7]", run.written) is not None) is colours
 
 
 def test_dumb_terminal_has_plain_lines(suite: Path) -> None:

@@ -1,7 +1,5 @@
 """Mutants: how they are described and made, and that they are killed."""
 
-import json
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -14,11 +12,12 @@ from mutation.main_revision import NAME, si
 from mutation.mutant import CHANGES, Change, Wire, keep, mutant, variant
 from mutation.parts import Edit, Elements
 from mutation.proxy import NONE, reference
-from patience import patient
 from siconform.catalogue import catalogue
 from siwire import find_revision
 from siwire.ext import extension_pb2 as ext
 from siwire.r2023_12 import si_pb2 as si_2023_12
+
+from .commands import python, results_in, siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -75,11 +74,7 @@ def test_message_change_needs_revision() -> None:
 
 
 def test_proxy_rejects_other_revision() -> None:
-    proxy = [sys.executable, "-P", "-m", "mutation.proxy", "drain-ignored", "--revision", "2021-02"]
-
-    done = subprocess.run(  # noqa: S603  # ourselves
-        proxy, capture_output=True, text=True, check=False, timeout=patient()
-    )
+    done = python("-P", "-m", "mutation.proxy", "drain-ignored", "--revision", "2021-02")
 
     assert done.returncode == 2
     assert "drain-ignored changes messages of SI 2024-10, not of 2021-02" in done.stderr
@@ -223,16 +218,9 @@ def test_mutant_changes_message_in_place() -> None:
 )
 def test_mutant_is_killed(name: str, requirement: str, verdict: str, tmp_path: Path) -> None:
     proxy = f"{sys.executable} -P -m mutation.proxy {name} --listen {{address}}"
-    run = [sys.executable, "-m", "siconform", "run", "--target-command", proxy]
-    run += ["--revision", NAME]
-    results = tmp_path / "out"
+    run = ("run", "--target-command", proxy, "--revision", NAME, "-k", requirement)
 
-    subprocess.run(  # noqa: S603  # ourselves
-        [*run, "-k", requirement, "--no-reference", "--results", str(results)],
-        check=False,
-        timeout=patient(),
-    )
+    siconform(*run, "--no-reference", "--results", tmp_path)
 
-    read = json.loads((results / "results.json").read_text("utf-8"))
-    (found,) = [one for one in read["requirements"] if one["id"] == requirement]
-    assert found["verdict"] == verdict
+    found = results_in(tmp_path)["requirements"]
+    assert [one["verdict"] for one in found if one["id"] == requirement] == [verdict]

@@ -1,20 +1,14 @@
 """The traces of ordinary work with mutants of the scheduler, and what is detected in them."""
 
-import subprocess
-import sys
-
 from click.testing import CliRunner
 from mutation import traces
 from mutation.evaluating import ROOT
-from patience import patient
+
+from .commands import python
 
 
 def test_a_mutant_is_detected_in_ordinary_work_and_the_reference_is_not() -> None:
-    command = [sys.executable, "-m", "mutation.traces", "allocated-elsewhere"]
-
-    ran = subprocess.run(  # noqa: S603  # our own command; a mutant alters the process
-        command, cwd=ROOT, capture_output=True, text=True, timeout=patient(120), check=False
-    )
+    ran = python("-m", "mutation.traces", "allocated-elsewhere", cwd=ROOT)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     first, second, *_, last = ran.stdout.splitlines()

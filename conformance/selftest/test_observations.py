@@ -1,13 +1,10 @@
 """Observations: early and late, counts, and values that must or must not differ."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from patience import patient
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import (
-    CameLate,
     ConformanceFailure,
     NotForThisTarget,
     PreconditionFailed,
@@ -24,7 +21,6 @@ from siconform.rm.resource_manager import ResourceManager
 from .resource_managers import FakeConnection, rm_on
 
 BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
-LENIENT = replace(BRIEF, timer=patient(5), grace=100)
 
 
 def _is_barrier(fact: Any) -> bool:
@@ -39,31 +35,6 @@ def connection() -> FakeConnection:
 @pytest.fixture
 def rm(connection: FakeConnection) -> ResourceManager:
     return rm_on(connection, BRIEF, barriers=connection)
-
-
-def test_timer_on_time_passes(connection: FakeConnection) -> None:
-    rm = rm_on(connection, LENIENT, barriers=connection)
-    since = rm.now()
-    connection.receives_in(0.12, Released(identity="i"))
-
-    rm.expect_when_due(Released(identity="i"), seconds=0.1, since=since)
-
-
-def test_early_timer_fails(connection: FakeConnection, rm: ResourceManager) -> None:
-    since = rm.now()
-    connection.receives(Released(identity="i"))
-
-    with pytest.raises(ConformanceFailure, match=r"due after 0\.5 s"):
-        rm.expect_when_due(Released(identity="i"), seconds=0.5, since=since)
-
-
-def test_timer_after_slack_is_late(connection: FakeConnection) -> None:
-    rm = rm_on(connection, replace(BRIEF, grace=100), barriers=connection)
-    since = rm.now()
-    connection.receives_in(0.15, Released(identity="i"))
-
-    with pytest.raises(CameLate):
-        rm.expect_when_due(Released(identity="i"), seconds=0.0, since=since)
 
 
 def test_grace_of_long_wait(rm: ResourceManager) -> None:
@@ -153,34 +124,6 @@ def test_decreasing_timestamp_fails(rm: ResourceManager) -> None:
     with pytest.raises(ConformanceFailure, match="Running came after Accepted"):
         rm.come_in_order_of_time(updates)
     rm.come_in_order_of_time(updates[::-1])
-
-
-def test_timer_end_within_bounds_passes(connection: FakeConnection, rm: ResourceManager) -> None:
-    begun = rm.now()
-    connection.receives_in(0.12, Released(identity="i"))
-
-    received = rm.expect_between(
-        Released(identity="i"), earliest=begun + 0.1, latest=begun + patient(5)
-    )
-
-    assert received == Released(identity="i")
-
-
-def test_early_timer_end_fails(connection: FakeConnection, rm: ResourceManager) -> None:
-    connection.receives(Released(identity="i"))
-
-    with pytest.raises(ConformanceFailure, match="came before the timer was due"):
-        rm.expect_between(Released(), earliest=rm.now() + 0.1, latest=rm.now() + 0.2)
-
-
-def test_late_timer_end_fails(connection: FakeConnection) -> None:
-    rm = rm_on(connection, LENIENT, barriers=connection)
-    begun = rm.now()
-    connection.receives_in(0.1, Released(identity="i"))
-
-    with pytest.raises(ConformanceFailure, match="came too long after it was due") as failure:
-        rm.expect_between(Released(), earliest=begun, latest=begun + 0.05)
-    assert not isinstance(failure.value, CameLate)
 
 
 def test_skipped_elements_match_nothing(connection: FakeConnection, rm: ResourceManager) -> None:

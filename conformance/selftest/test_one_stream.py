@@ -9,7 +9,6 @@ from siconform.outcomes import NotForThisTarget
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
 from siconform.protocol.matchers import UNSUPPORTED
 from siconform.protocol.notifications import (
-    Allocated,
     AskReleased,
     NodeAccepted,
     NodeRecommended,
@@ -30,7 +29,6 @@ from siconform.protocol.requests import (
     Action,
     AskReleaseRequest,
     AskRequest,
-    ExistingAllocationRequest,
     NodeRequest,
     Registration,
     ReleaseRequest,
@@ -76,18 +74,6 @@ def test_node_creation_and_update_are_two_messages() -> None:
     assert [node.nodeID for node in request.newSchedulableNodes] == ["new"]
     assert [node.nodeID for node in request.updatedNodes] == ["old"]
     assert request.updatedNodes[0].action == si_pb2.UpdateNodeInfo.DRAIN_NODE
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        NodeRequest("n", Action.CREATE_DRAINING),
-        ExistingAllocationRequest(Allocated("k", "a", "n", "id")),
-    ],
-)
-def test_unsupported_request_is_kit_error(sent: Request) -> None:
-    with pytest.raises(LookupError, match="cannot express"):
-        encoded(sent)
 
 
 def test_termination_types_match_revision() -> None:

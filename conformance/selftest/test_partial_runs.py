@@ -6,13 +6,12 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from click.testing import CliRunner
 from siconform.catalogue import Level
-from siconform.cli import main
 from siconform.config.command_line import RUN, CommandLine
 from siconform.policy import RequirementResult, RunStatus, evaluate
 from siconform.verdicts import Verdict
 
+from .commands import invoke
 from .stored_runs import OF_SCHEDULERS, document, folder_of, requirement
 
 Run = Callable[..., Any]
@@ -160,7 +159,7 @@ def test_partial_run_is_never_certified(tmp_path: Path) -> None:
     selects_everything = document(requirement("SI-NODE-004", "pass"), partial=True)
     run = folder_of(selects_everything, tmp_path / "out")
 
-    done = CliRunner().invoke(main, ["certify", str(run), "-o", "-"])
+    done = invoke("certify", str(run), "-o", "-")
 
     assert done.exit_code == 4
     assert "is not certified: it ran a part of the suite; run the whole suite" in done.stderr
@@ -171,9 +170,7 @@ def test_comparison_names_partial_run(tmp_path: Path) -> None:
     before = folder_of(document(one), tmp_path / "before")
     after = folder_of(document(one, partial=True), tmp_path / "after")
 
-    first, second = (
-        CliRunner().invoke(main, ["compare", str(before), str(after)]).stdout.split("\n")[:2]
-    )
+    first, second = invoke("compare", str(before), str(after)).stdout.split("\n")[:2]
 
     assert first == f"before  mine 1.0, SI 2024-10   ({before})"
     assert second == f"after   mine 1.0, SI 2024-10, partial run   ({after})"

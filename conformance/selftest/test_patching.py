@@ -1,7 +1,6 @@
 """Changes inside the reference: functions replaced wherever they are used, in a child process."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -15,10 +14,10 @@ from mutation.known import load
 from mutation.mutant import CHANGES
 from mutation.patched import apply
 from mutation.patching import Patch, function_of
-from patience import patient
 from siconform.catalogue import Side
 from siconform.running.fork_servers import REFERENCE
 
+from .commands import finished
 from .preloaded import preloaded_python
 
 PREAMBLE = """
@@ -30,10 +29,7 @@ patch = Patch()
 
 def _message(script: str) -> object:
     """Return the JSON in the last line of a script, which alters another process."""
-    command = [*preloaded_python(REFERENCE), "-c", PREAMBLE + script]
-    done = subprocess.run(  # noqa: S603  # ourselves
-        command, capture_output=True, text=True, check=True, timeout=patient(60)
-    )
+    done = finished([*preloaded_python(REFERENCE), "-c", PREAMBLE + script])
     found: object = json.loads(done.stdout.splitlines()[-1])
     return found
 

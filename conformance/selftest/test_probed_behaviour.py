@@ -14,39 +14,27 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.probed_behaviour import Latency, ProbedBehaviour
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.handles import Ask
-from siconform.protocol.notifications import Allocated, AskRejected, Fact, UpdateKind
+from siconform.protocol.notifications import Allocated, AskRejected, Fact
 from siconform.protocol.requests import AskRequest, Request
-from siconform.recording.history import History
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
-from siwire import DEFAULT_REVISION
 
 from .conftest import FinishedRun
-from .resource_managers import rm_on
+from .resource_managers import FakeConnection, rm_on
 from .test_expectations import BRIEF, answers
 
 Served = Callable[[AskRequest], Sequence[Fact]]
 
 
-class Capacity:
+class Capacity(FakeConnection):
     """A fake scheduler: its answer to an ask depends on free capacity."""
 
-    rm_id = "rm"
-    revision = DEFAULT_REVISION
-
     def __init__(self, without_capacity: Served) -> None:
-        self.history = History()
+        super().__init__(self.about)
         self.without_capacity = without_capacity
         self.there_is_capacity = False
         self.waiting: list[AskRequest] = []
         self.node = "n1"
-
-    def is_open(self, _: UpdateKind) -> bool:
-        return True
-
-    def send_all(self, _: UpdateKind, requests: Sequence[Request]) -> None:
-        for request in requests:
-            self.reports(*self.about(request))
 
     def about(self, request: Request) -> Sequence[Fact]:
         if not isinstance(request, AskRequest) or request.application.startswith("barrier-"):
@@ -59,10 +47,7 @@ class Capacity:
 
     def makes_capacity(self) -> None:
         self.there_is_capacity = True
-        self.reports(*(Allocated(ask.key, node=self.node) for ask in self.waiting))
-
-    def reports(self, *facts: Fact) -> None:
-        self.history.add("rm", facts, sent_by_rm=False, barrier=lambda f: "barrier-" in str(f))
+        self.receives(*(Allocated(ask.key, node=self.node) for ask in self.waiting))
 
 
 class Rm:
@@ -155,7 +140,7 @@ def test_rejection_may_take_a_scheduling_cycle() -> None:
     rm = Rm(keeps, seen)
 
     def rejects_later(ask: AskRequest) -> Sequence[Fact]:
-        threading.Timer(0.02, lambda: rm.capacity.reports(*rejects(ask))).start()
+        threading.Timer(0.02, lambda: rm.capacity.receives(*rejects(ask))).start()
         return []
 
     rm.capacity.without_capacity = rejects_later

@@ -67,16 +67,6 @@ def test_target_address_is_passed_to_command(start: Start) -> None:
     assert target.alive()
 
 
-def test_target_output_is_kept(start: Start, tmp_path: Path) -> None:
-    target = start(ANNOUNCES)
-    _ = target.address
-    target.stop()
-
-    sent = (tmp_path / "target.log").read_text()
-    assert "listening" in sent
-    assert "pid" in sent
-
-
 @pytest.mark.parametrize("program", [ANNOUNCES, STUBBORN])
 def test_target_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> None:
     target = start(program)
@@ -146,13 +136,6 @@ def test_death_at_start_reports_last_output(start: Start) -> None:
     assert caught.value.message == (
         "the program did not start: it ended with exit status 1: one | no such queue"
     )
-
-
-def test_death_by_signal_is_reported(start: Start) -> None:
-    target = start("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
-
-    with pytest.raises(TargetUnavailable, match="killed by signal 11"):
-        _ = target.address
 
 
 def test_later_death_is_detected(start: Start, tmp_path: Path) -> None:

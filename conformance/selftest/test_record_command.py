@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from patience import patient
-from siconform.cli import main
 
 from .certificates import Authority
+from .commands import invoke
 
 ADDRESSES = ("--listen", "127.0.0.1:0", "--to", "127.0.0.1:1")
 
@@ -35,7 +34,7 @@ ADDRESSES = ("--listen", "127.0.0.1:0", "--to", "127.0.0.1:1")
     ],
 )
 def test_usage_error_is_one_sentence(words: list[str], problem: str) -> None:
-    done = CliRunner().invoke(main, ["record", *ADDRESSES, *words])
+    done = invoke("record", *ADDRESSES, *words)
 
     assert problem in done.stderr
     assert done.stderr.count("\n") == 1
@@ -47,7 +46,7 @@ def test_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
     one, other = authority.issues("one"), authority.issues("other")
     words = ["--listen-tls-cert", str(one.certificate), "--listen-tls-key", str(other.key)]
 
-    done = CliRunner().invoke(main, ["record", *ADDRESSES, "--output", "trace", *words])
+    done = invoke("record", *ADDRESSES, "--output", "trace", *words)
 
     assert f"the key in {other.key} does not match the certificate" in done.stderr
     assert done.exit_code == 4

@@ -21,7 +21,7 @@ from siconform.transport.server_tls import ServerTls
 from siwire import DEFAULT_REVISION
 from siwire.ext import extension_pb2 as ext
 
-from .certificates import HERE, Authority
+from .certificates import HERE, Authority, secured
 
 NODES = "/si.v1.Scheduler/UpdateNode"
 REGISTER = "/si.v1.Scheduler/RegisterResourceManager"
@@ -42,6 +42,9 @@ class Scheduler(grpc.GenericRpcHandler):
         self.was_cancelled = threading.Event()
         self.was_half_closed = threading.Event()
         self._behave = behave
+
+    def serve_on(self, server: grpc.Server) -> None:
+        server.add_generic_rpc_handlers((self,))
 
     def service(self, handler_call_details: Any) -> Any:
         self.metadata |= dict(handler_call_details.invocation_metadata)
@@ -96,16 +99,28 @@ def recorded(
     output: Path, behave: Behave = answers_each, salt: bytes | None = None
 ) -> Iterator[Any]:
     """Yield a scheduler, an RM's channel to it, the recorder between them, and its reports."""
-    scheduler, reports = Scheduler(behave), list[str]()
-    with served(lambda server: server.add_generic_rpc_handlers((scheduler,)), workers=8) as address:
-        recorder = Recorder(
-            "127.0.0.1:0", address, DEFAULT_REVISION, Target(output, salt=salt), reports.append
-        )
-        try:
-            with channel(recorder.address) as rm:
-                yield scheduler, rm, recorder, reports
-        finally:
-            recorder.close()
+    scheduler = Scheduler(behave)
+    with (
+        served(scheduler.serve_on, workers=8) as address,
+        recording(Target(output, salt=salt), address) as (recorder, reports),
+        channel(recorder.address) as rm,
+    ):
+        yield scheduler, rm, recorder, reports
+
+
+@contextmanager
+def recording(
+    target: Target, to: str, encryption: Encryption = PLAIN
+) -> Iterator[tuple[Recorder, list[str]]]:
+    """Yield a recorder before this address, and its reports."""
+    reports: list[str] = []
+    recorder = Recorder(
+        "127.0.0.1:0", to, DEFAULT_REVISION, target, reports.append, encryption=encryption
+    )
+    try:
+        yield recorder, reports
+    finally:
+        recorder.close()
 
 
 def records(output: Path) -> list[dict[str, Any]]:
@@ -159,18 +174,12 @@ def test_half_close_reaches_the_scheduler_which_may_send_on(output: Path) -> Non
 
 
 def test_aborted_stream_is_aborted_at_the_scheduler(output: Path) -> None:
-    go_on = threading.Event()
-
-    def sent() -> Iterator[bytes]:
-        yield OPENING
-        go_on.wait(10)
-
     with recorded(output) as (scheduler, rm, _, _reports):
-        call = rm.stream_stream(NODES)(sent())
+        call = rm.stream_stream(NODES)(kept_open := Open())
         assert next(call) == ANSWER
         call.cancel()
         wait_for(scheduler.was_cancelled.is_set, 10)
-        go_on.set()
+        kept_open.end.set()
 
     assert not scheduler.was_half_closed.is_set()
     assert records(output)[-1]["says"] == "cancels the nodes stream"
@@ -246,18 +255,14 @@ def test_full_disk_does_not_stop_the_exchange() -> None:
 
 
 def test_dead_scheduler_is_reported_once(output: Path) -> None:
-    reports: list[str] = []
-    recorder = Recorder(
-        "127.0.0.1:0", "127.0.0.1:1", DEFAULT_REVISION, Target(output), reports.append
-    )
-    try:
-        with channel(recorder.address) as rm:
-            for _ in range(2):
-                with pytest.raises(grpc.RpcError) as refused:
-                    rm.unary_unary(REGISTER)(b"\x0a\x01a")
-                assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
-    finally:
-        recorder.close()
+    with (
+        recording(Target(output), "127.0.0.1:1") as (recorder, reports),
+        channel(recorder.address) as rm,
+    ):
+        for _ in range(2):
+            with pytest.raises(grpc.RpcError) as refused:
+                rm.unary_unary(REGISTER)(b"\x0a\x01a")
+            assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
 
     wait_for(lambda: bool(reports), 10)
     assert len(reports) == 1
@@ -291,37 +296,28 @@ def test_large_messages_are_forwarded_and_recorded(output: Path) -> None:
 
 
 def test_end_of_the_recording_is_no_end_of_the_rm(output: Path) -> None:
-    go_on = threading.Event()
-
-    def sent() -> Iterator[bytes]:
-        yield OPENING
-        go_on.wait(10)
-
     with recorded(output) as (scheduler, rm, recorder, _):
-        call = rm.stream_stream(NODES)(sent())
+        call = rm.stream_stream(NODES)(kept_open := Open())
         assert next(call) == ANSWER
         recorder.close()
         wait_for(scheduler.was_cancelled.is_set, 10)
-        go_on.set()
+        kept_open.end.set()
 
     assert [r["hex"] for r in records(output)] == [OPENING.hex(), ANSWER.hex()]
 
 
 def test_record_is_whole_only_if_it_begins_with_a_registration(tmp_path: Path) -> None:
     def first_number(path: Path, method: str, rotation: Rotation | None = None) -> int:
-        with served(add_answering) as address:
-            target = Target(path, rotation)
-            recorder = Recorder("127.0.0.1:0", address, DEFAULT_REVISION, target, print)
-            with channel(recorder.address) as rm:
-                list(rm.stream_stream(NODES)(iter([])))  # of which nothing is recorded
-                list(rm.stream_stream(method)(iter([OPENING])))
-            recorder.close()
+        with (
+            served(Scheduler(answers_each).serve_on) as address,
+            recording(Target(path, rotation), address) as (recorder, _),
+            channel(recorder.address) as rm,
+        ):
+            list(rm.stream_stream(NODES)(iter([])))  # of which nothing is recorded
+            list(rm.stream_stream(method)(iter([OPENING])))
         last = max(path.iterdir()) if rotation else path
         number: int = records(last)[0]["number"]
         return number
-
-    def add_answering(server: grpc.Server) -> None:
-        server.add_generic_rpc_handlers((Scheduler(answers_each),))
 
     folder, rotation = tmp_path / "trace", Rotation(10**6)
     assert first_number(tmp_path / "whole", REGISTER) == 1
@@ -333,26 +329,23 @@ def test_record_is_whole_only_if_it_begins_with_a_registration(tmp_path: Path) -
 def test_restarted_scheduler_is_found_again(output: Path) -> None:
     with served(lambda _: None, workers=1) as address:
         pass  # the port is free again
-    recorder = Recorder("127.0.0.1:0", address, DEFAULT_REVISION, Target(output), print)
-
-    def answers() -> bool:
-        with channel(recorder.address) as rm:
-            try:
-                return list(rm.stream_stream(NODES)(iter([OPENING]))) == [ANSWER]
-            except grpc.RpcError:
-                return False
 
     def prepare(server: grpc.Server) -> None:
-        server.add_generic_rpc_handlers((Scheduler(answers_each),))
+        Scheduler(answers_each).serve_on(server)
         server.add_insecure_port(address)
 
-    try:
-        with channel(recorder.address) as rm, pytest.raises(grpc.RpcError):
-            list(rm.stream_stream(NODES)(iter([OPENING])))
+    with recording(Target(output), address) as (recorder, _):
+
+        def answers() -> bool:
+            with channel(recorder.address) as rm:
+                try:
+                    return list(rm.stream_stream(NODES)(iter([OPENING]))) == [ANSWER]
+                except grpc.RpcError:
+                    return False
+
+        assert not answers()
         with served(prepare):
             wait_for(answers, 20)
-    finally:
-        recorder.close()
 
     ends = [r["says"] for r in records(output) if r["from"] == "scheduler" and "says" in r]
     assert ends[-1] == "stream ended nodes, status OK"
@@ -433,22 +426,25 @@ def test_tls_on_both_sides(tmp_path: Path, output: Path) -> None:
     ports: list[int] = []
 
     def prepare(serving: grpc.Server) -> None:
-        serving.add_generic_rpc_handlers((scheduler,))
+        scheduler.serve_on(serving)
         ports.append(serving.add_secure_port("127.0.0.1:0", credentials))
 
     encryption = Encryption(
         Tls(theirs.file, client.certificate, client.key),
         ServerTls(own.certificate, own.key, ours.file),
     )
-    with served(prepare), recording(output, ports[0], encryption) as (address, _):
+    with (
+        served(prepare),
+        recording(Target(output), f"127.0.0.1:{ports[0]}", encryption) as (recorder, _),
+    ):
         known = Tls(ours.file, of_rm.certificate, of_rm.key).credentials()
         rm: Any
         stranger: Any
-        with grpc.secure_channel(address, known) as rm:
+        with grpc.secure_channel(recorder.address, known) as rm:
             metadata = (("authorization", "Bearer hush"),)
             assert list(rm.stream_stream(NODES)(iter([OPENING]), metadata=metadata)) == [ANSWER]
         with (
-            grpc.secure_channel(address, Tls(ours.file).credentials()) as stranger,
+            grpc.secure_channel(recorder.address, Tls(ours.file).credentials()) as stranger,
             pytest.raises(grpc.RpcError),
         ):
             list(stranger.stream_stream(NODES)(iter([OPENING]), timeout=10))
@@ -459,37 +455,12 @@ def test_tls_on_both_sides(tmp_path: Path, output: Path) -> None:
 
 
 def test_missing_tls_is_explained(tmp_path: Path, output: Path) -> None:
-    authority = Authority(tmp_path)
-    own = authority.issues("own", *HERE)
-    credentials = ServerTls(own.certificate, own.key).credentials()
-    ports: list[int] = []
-
-    def prepare(serving: grpc.Server) -> None:
-        ports.append(serving.add_secure_port("127.0.0.1:0", credentials))
-
-    with served(prepare), recording(output, ports[0], PLAIN) as (address, reports):
-        with channel(address) as rm, pytest.raises(grpc.RpcError):
+    own = Authority(tmp_path).issues("own", *HERE)
+    with secured(own, {}) as address, recording(Target(output), address) as (recorder, reports):
+        with channel(recorder.address) as rm, pytest.raises(grpc.RpcError):
             list(rm.stream_stream(NODES)(iter([OPENING])))
         wait_for(lambda: bool(reports), 10)
 
     assert reports[0].endswith(
         "uses TLS: give --tls (--tls-ca FILE for the authority it is signed by)"
     )
-
-
-@contextmanager
-def recording(output: Path, port: int, encryption: Encryption) -> Iterator[tuple[str, list[str]]]:
-    """Yield the address of a recorder before this port, and its reports."""
-    reports: list[str] = []
-    recorder = Recorder(
-        "127.0.0.1:0",
-        f"127.0.0.1:{port}",
-        DEFAULT_REVISION,
-        Target(output),
-        reports.append,
-        encryption=encryption,
-    )
-    try:
-        yield recorder.address, reports
-    finally:
-        recorder.close()

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from siconform.verdicts import Verdict
 
+from .conftest import RM_WITH_HISTORY
+
 FAIL = Verdict.FAIL.label.upper()
 
 Run = Callable[..., Any]
@@ -70,21 +72,6 @@ def test_stale_entry_fails_the_run(
     assert "STALE" in outcome.out
 
 
-def test_entry_for_unselected_test_stays(conformance: Run, known: Any) -> None:
-    outcome = conformance(FAILS + PASSES, *known(KNOWN), "-k", "SI-NODE-006")
-
-    assert outcome.code == 0
-    assert outcome.results["baseline"]["stale"] == []
-
-
-def test_new_failure_with_known_one_fails_the_run(conformance: Run, known: Any) -> None:
-    new = PASSES.replace("pass", 'raise ConformanceFailure("new")')
-    outcome = conformance(FAILS + new, *known(KNOWN))
-
-    assert outcome.code == 1
-    assert outcome.verdict("SI-NODE-006") == "fail"
-
-
 @pytest.mark.slow("starts two workers")
 def test_known_failure_applies_to_every_worker(conformance: Run, known: Any) -> None:
     outcome = conformance(FAILS + PASSES, *known(KNOWN), "-n", "2", fresh=True)
@@ -93,18 +80,9 @@ def test_known_failure_applies_to_every_worker(conformance: Run, known: Any) -> 
     assert outcome.verdict("SI-NODE-004") == "baselined"
 
 
-WITH_HISTORY = """
-from siconform.monitors import MONITORS, MonitorResult
-from siconform.protocol.notifications import UpdateKind, NodeAccepted, NodeRejected
-from siconform.recording.history import Exchange, History
-from siconform.running.stash import HISTORY
+WITH_HISTORY = f"""{RM_WITH_HISTORY}
+from siconform.monitors import MonitorResult
 import siconform.running.test_hooks as test_hooks
-
-@pytest.fixture
-def rm(target, request):
-    history = History()
-    request.node.stash[HISTORY] = Exchange(history, 0)
-    return history
 
 def says(monkeypatch, *results):
     monkeypatch.setattr(test_hooks.monitors, "check", lambda exchange, lacks, side: list(results))

@@ -1,7 +1,5 @@
 """What the kit reads in a scheduler's reflection, and what it concludes."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
@@ -21,6 +19,7 @@ from siconform.targets.terms import Terms
 from siconform.transport.reflection import Description, Shape, _description, describe
 from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
+from .commands import siconform
 from .serving import served
 
 IMPLEMENTED = REVISIONS["2023-12"]
@@ -66,15 +65,6 @@ def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
     return next(m for m in file.message_type if m.name == name)
 
 
-def test_description_is_read_by_reflection(serve: Serve) -> None:
-    found = describe(serve(rpc.SERVICE), IMPLEMENTED, rpc.SERVICE, TIMEOUT)
-
-    assert found is not None
-    assert found.methods == METHODS
-    assert {"NodeInfo", "Allocation", "Resource.ResourcesEntry"} <= set(found.messages)
-    assert {"TerminationType", "NodeInfo.ActionFromRM"} <= set(found.enums)
-
-
 def reflecting(package: str, *, works: bool = True) -> Callable[[grpc.Server], None]:
     """Serve reflection in this version; the library only has v1alpha."""
     answering = reflection.ReflectionServicer([rpc.SERVICE], pool=IMPLEMENTED.si.POOL)
@@ -106,7 +96,7 @@ def test_reflection_v1_is_preferred() -> None:
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha"])
-def test_either_reflection_version_works(version: str) -> None:
+def test_description_is_read_by_either_reflection_version(version: str) -> None:
     prepare = reflecting(f"grpc.reflection.{version}")
 
     with served(prepare) as address, grpc.insecure_channel(address) as channel:
@@ -114,6 +104,8 @@ def test_either_reflection_version_works(version: str) -> None:
 
     assert found is not None
     assert found.methods == METHODS
+    assert {"NodeInfo", "Allocation", "Resource.ResourcesEntry"} <= set(found.messages)
+    assert {"TerminationType", "NodeInfo.ActionFromRM"} <= set(found.enums)
 
 
 def test_missing_reflection_gives_no_description(serve: Serve) -> None:
@@ -184,9 +176,7 @@ def test_default_revision_is_checked_against_description(older: str, *, given: b
 
 
 def test_wrong_revision_suggests_right_one(older: str, tmp_path: Path) -> None:
-    run = [sys.executable, "-m", "siconform", "run", "--target", older, "-k", "SI-NODE-001"]
-
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603  # ourselves
+    done = siconform("run", "--target", older, "-k", "SI-NODE-001", cwd=tmp_path)
 
     assert f"implements SI 2023-08, not {DEFAULT_REVISION}: give --revision 2023-08" in done.stdout
     assert done.returncode == ExitCode.NOTHING_RAN

@@ -1,11 +1,12 @@
 """Replay of the history of a failed test confirms its verdict or reports that it cannot."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from .commands import siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -14,6 +15,11 @@ BY_A_MONITOR = "SI-NODE-006"
 NEVER_RECEIVED = "SI-ASK-010"
 RECEIVED = "SI-ASK-011"
 CAME_AGAIN = "the same verdict is reproduced"
+SCALE = ("--time-scale", "0.5")
+
+each_verdict = pytest.mark.parametrize(
+    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,18 +28,8 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("failed")
     chosen = "test_an_ask_with_a_negative_amount_is_rejected"
     chosen += " or test_a_rejected_duplicate_keeps_the_asks or two_applications_do_not_get"
-    done = siconform(
-        folder,
-        "run",
-        "--target-command",
-        FAULTY,
-        "-k",
-        chosen,
-        "-n",
-        "0",
-        "--results",
-        "out",
-    )
+    words = ("run", "--target-command", FAULTY, "-k", chosen, "-n", "0", "--results", "out")
+    done = siconform(*words, *SCALE, cwd=folder)
     assert done.returncode in (1, 10), done.stdout
     return folder / "out" / "histories"
 
@@ -50,28 +46,24 @@ def history_about(histories: Path, requirement: str, *, monitor: bool) -> Path:
     return next(iter(sorted(histories.glob("*.jsonl"))))
 
 
-@pytest.mark.parametrize(
-    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
-)
+@each_verdict
 def test_replay_confirms_verdict(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
-    done = siconform(tmp_path, "replay", str(file), "--target-command", FAULTY)
+    done = siconform("replay", file, "--target-command", FAULTY, *SCALE, cwd=tmp_path)
 
     assert f"FAIL {requirement}" in done.stdout
     assert CAME_AGAIN in done.stdout
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize(
-    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
-)
+@each_verdict
 def test_replay_against_correct_scheduler_differs(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
-    done = siconform(tmp_path, "replay", str(file))
+    done = siconform("replay", file, *SCALE, cwd=tmp_path)
 
     assert f"FAIL {requirement}" in done.stdout
     assert CAME_AGAIN not in done.stdout
@@ -85,15 +77,8 @@ def test_replay_cannot_repeat_comparisons_of_test(histories: Path, tmp_path: Pat
     record["judged"]["awaited"] = []
     file = tmp_path / "history.jsonl"
     file.write_text("\n".join([*lines[:-1], json.dumps(record)]) + "\n")
-    done = siconform(tmp_path, "replay", str(file), "--target-command", FAULTY)
+    done = siconform("replay", file, "--target-command", FAULTY, *SCALE, cwd=tmp_path)
 
     assert "the messages alone do not show" in done.stdout
     assert f"test it again: siconform run {NEVER_RECEIVED} " in done.stdout
     assert done.returncode == 10
-
-
-def siconform(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(  # noqa: S603  # ourselves
-        [sys.executable, "-m", "siconform", *words, "--time-scale", "0.5"],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip

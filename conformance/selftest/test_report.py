@@ -6,9 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from selftest import report_samples as samples
-from siconform.cli import main
 from siconform.reporting.html import histories
 from siconform.reporting.html.histories import drawn, read
 from siconform.reporting.html.machines import MACHINES, Machine
@@ -17,6 +15,8 @@ from siconform.reporting.html.report import page_of
 from siconform.reporting.html.run_page import run_page
 from siconform.reporting.html.views import RunPage
 from siconform.verdicts import Verdict
+
+from .commands import invoke
 
 
 class Tags(HTMLParser):
@@ -255,7 +255,7 @@ def test_no_reference_column_without_comparison(tmp_path: Path) -> None:
 
 
 def test_page_is_written_next_to_results(folder: Path) -> None:
-    outcome = CliRunner().invoke(main, ["report", str(folder)])
+    outcome = invoke("report", str(folder))
 
     assert outcome.exit_code == 0, outcome.output
     assert outcome.output == f"written to {folder / 'report.html'}\n"
@@ -267,17 +267,6 @@ def test_page_command_updates_file_list(folder: Path) -> None:
     listed.write_text("# Written by siconform\nresults.json\n", "utf-8")
 
     for _ in range(2):
-        CliRunner().invoke(main, ["report", str(folder)])
+        invoke("report", str(folder))
 
     assert listed.read_text("utf-8").splitlines()[1:] == ["results.json", "report.html"]
-
-
-def test_a_part_of_a_run_makes_no_page(folder: Path) -> None:
-    document = {**samples.results(), "ended_early": "the run did not finish"}
-    (folder / "results.json").write_text(json.dumps(document), "utf-8")
-
-    outcome = CliRunner().invoke(main, ["report", str(folder)])
-
-    assert outcome.exit_code == 4
-    assert "is a partial result" in outcome.stderr
-    assert not (folder / "report.html").exists()

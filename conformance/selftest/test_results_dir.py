@@ -12,6 +12,7 @@ import pytest
 from patience import patient, wait_for
 from siconform.config.results_dir import adds
 
+from .commands import Completed, finished, results_in
 from .preloaded import preloaded_python
 
 Run = Callable[..., Any]
@@ -58,17 +59,12 @@ def test_file_named_like_the_list_is_kept(conformance: Run, pytester: pytest.Pyt
     assert mine.read_text() == "important.txt\n"
 
 
-def test_other_content_is_kept(conformance: Run, pytester: pytest.Pytester) -> None:
+def test_earlier_results_are_replaced_and_other_content_is_kept(
+    conformance: Run, pytester: pytest.Pytester
+) -> None:
     mine = pytester.path / "out" / "notes" / "mine.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("the user's own")
-
-    assert conformance(TWO).code == 1
-    assert conformance(TWO).code == 1
-    assert mine.read_text() == "the user's own"
-
-
-def test_earlier_results_are_replaced(conformance: Run) -> None:
     first = conformance(TWO)
     assert (first.folder / "failures.txt").exists()
 
@@ -76,6 +72,7 @@ def test_earlier_results_are_replaced(conformance: Run) -> None:
 
     assert second.code == 0
     assert not (second.folder / "failures.txt").exists()
+    assert mine.read_text() == "the user's own"
 
 
 def test_foreign_history_file_is_kept(conformance: Run) -> None:
@@ -180,8 +177,7 @@ def test_results_of_a_run_without_target_are_replaced(tmp_path: Path) -> None:
     for port in (1, 2):
         assert siconform(tmp_path, "--target", f"127.0.0.1:{port}").returncode == 12
 
-        sentence = json.loads((tmp_path / "out" / "results.json").read_text())["sentence"]
-        assert f"nothing listens on 127.0.0.1:{port}" in sentence
+        assert f"nothing listens on 127.0.0.1:{port}" in results_in(tmp_path / "out")["sentence"]
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, float]]:
@@ -208,9 +204,7 @@ def test_concurrent_runs_in_one_folder(pytester: pytest.Pytester) -> None:
     wait_for(results.exists)
     wait_for(lambda: "did not finish" in results.read_text())
 
-    second = subprocess.run(  # noqa: S603  # ourselves
-        command, cwd=pytester.path, capture_output=True, text=True, check=False, timeout=patient(60)
-    )
+    second = finished(command, pytester.path)
     (pytester.path / "go-on").touch()
 
     assert second.returncode == 4
@@ -239,12 +233,8 @@ def test_explore_keeps_foreign_files(tmp_path: Path) -> None:
     mine = tmp_path / "out" / "histories" / "mine.jsonl"
     mine.parent.mkdir(parents=True)
     mine.write_text("{}")
-    done = subprocess.run(  # ourselves
-        [sys.executable, "-m", "siconform", "explore", "--time", "0", "--results", "out"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
 
-    assert done.returncode == 4
+    assert siconform(tmp_path, "--time", "0", command="explore").returncode == 4
     assert mine.exists()
 
 
@@ -257,10 +247,6 @@ def refused(conformance: Run, why: str) -> int:
     return code
 
 
-def siconform(
-    folder: Path, *options: str, command: str = "run"
-) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(  # noqa: S603  # ourselves
-        [*preloaded_python(), "-m", "siconform", command, "--results", "out", *options],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def siconform(folder: Path, *options: str, command: str = "run") -> Completed:
+    words = ("-m", "siconform", command, "--results", "out", *options)
+    return finished([*preloaded_python(), *words], folder)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from selftest import stored_runs
 from siconform.baseline import Baseline, KnownDeviation, read_baseline
 from siconform.catalogue import Side, catalogue, document, find_requirement, subjects
 from siconform.reporting import publish
@@ -240,17 +241,6 @@ def test_differing_table_is_rewritten(
     assert publish.main(["--check"]) == 0
 
 
-def results(verdict: str, *tests: dict[str, object]) -> dict[str, object]:
-    """Return an entry of results.json for one requirement."""
-    requirement = {
-        "id": "SI-NODE-004", "verdict": verdict, "reason": "why", "tests": list(tests), "known": [],
-    }  # fmt: skip
-    return {
-        "target": {"name": "mine"}, "revision": "2023-12", "command": "c", "sentence": "s",
-        "requirements": [requirement],
-    }  # fmt: skip
-
-
 def sent(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
     return {
         "id": "t.py::test_x", "verdict": verdict, "says": "s", "monitor": monitor,
@@ -259,20 +249,22 @@ def sent(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("document", "evaluated"),
+    ("verdict", "tests", "evaluated"),
     [
-        (results("pass", sent("pass", "a"), sent("pass", "a")),
+        ("pass", [sent("pass", "a"), sent("pass", "a")],
          RequirementRecord(Verdict.PASS, "why", (), ("a",))),
-        (results("pass", sent("pass"), sent("not-selected")),
+        ("pass", [sent("pass"), sent("not-selected")],
          RequirementRecord(Verdict.PASS, "why", ("test_x: s",))),
-        (results("pass", sent("pass"), sent("not-selected", monitor="m")),
+        ("pass", [sent("pass"), sent("not-selected", monitor="m")],
          RequirementRecord(Verdict.PASS, "why")),
-        (results("not-selected", sent("not-selected")),
-         RequirementRecord(Verdict.NOT_SELECTED, "why")),
-        (results("baselined", sent("baselined")), RequirementRecord(Verdict.BASELINED)),
+        ("not-selected", [sent("not-selected")], RequirementRecord(Verdict.NOT_SELECTED, "why")),
+        ("baselined", [sent("baselined")], RequirementRecord(Verdict.BASELINED)),
     ],
 )  # fmt: skip
 def test_record_keeps_essential_fields(
-    document: dict[str, object], evaluated: RequirementRecord
+    verdict: str, tests: list[dict[str, object]], evaluated: RequirementRecord
 ) -> None:
-    assert record_of(document).requirements == {"SI-NODE-004": evaluated}
+    one = stored_runs.requirement("SI-NODE-004", verdict, reason="why", tests=tests)
+    run = stored_runs.document(one)
+
+    assert record_of(run).requirements == {"SI-NODE-004": evaluated}

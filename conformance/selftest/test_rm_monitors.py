@@ -79,8 +79,11 @@ UNDECLARED = b"\xba\x3e\x00"  # field 999, empty
 MISTYPED = b"\x10\x01"  # field 2 of NodeRequest, a string, as a number
 RESERVED = b"\x0a\x00"  # field 1 of AllocationRequest, empty
 
+FIELD_TYPES, DECLARED = "every_field_of_the_rm_has_its_type", "every_field_of_the_rm_is_declared"
+NOT_RESERVED, SET = "the_rm_uses_no_reserved_number", "what_the_rm_means_is_set"
 TYPES, KEYS = "other_types_of_the_rm_confirm", "no_key_names_two_things"
-TIMEOUT = Termination.TIMEOUT
+TIMEOUT, UNKNOWN = Termination.TIMEOUT, Termination.UNKNOWN
+STOPPED = Termination.STOPPED_BY_RM
 NOT_SENT = "which the scheduler had not sent"
 OTHER = replace(ASK, application="b")
 FOREIGN = ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "default"})
@@ -91,42 +94,18 @@ REGISTERED = (RegistrationRequested("rm"), RegistrationAnswered("rm", "OK", ""))
 @pytest.mark.parametrize(
     ("name", "parts", "violation"),
     [
-        ("every_field_of_the_rm_has_its_type", [NODE, APP, ASK, UNDECLARED], None),
-        (
-            "every_field_of_the_rm_has_its_type",
-            [NODE, MISTYPED],
-            "wrong wire type of field 2 in si.v1.NodeRequest",
-        ),
-        ("every_field_of_the_rm_is_declared", [NODE, APP, ASK], None),
-        (
-            "every_field_of_the_rm_is_declared",
-            [NODE, UNDECLARED],
-            "undeclared field 999 in si.v1.NodeRequest",
-        ),
-        ("the_rm_uses_no_reserved_number", [ASK, UNDECLARED], None),
-        (
-            "the_rm_uses_no_reserved_number",
-            [ASK, RESERVED],
-            "reserved number: si.v1.AllocationRequest 1",
-        ),
-        ("what_the_rm_means_is_set", [NODE, stops(Termination.STOPPED_BY_RM)], None),
-        ("what_the_rm_means_is_set", [stops(Termination.UNKNOWN)], "release of k has no type"),
-        (
-            "what_the_rm_means_is_set",
-            [stops(Termination.UNKNOWN, AllOf("a"))],
-            "release of a has no type",
-        ),
-        (
-            "what_the_rm_means_is_set",
-            [NodeRequest("n", Action.UNSET, {"memory": 4})],
-            "node n has no action",
-        ),
-        (
-            "what_the_rm_means_is_set",
-            [NODE, released(Termination.UNKNOWN), stops(Termination.UNKNOWN)],
-            None,
-        ),
-        (TYPES, [ASK, PLACED, stops(Termination.STOPPED_BY_RM)], None),
+        (FIELD_TYPES, [NODE, APP, ASK, UNDECLARED], None),
+        (FIELD_TYPES, [NODE, MISTYPED], "wrong wire type of field 2 in si.v1.NodeRequest"),
+        (DECLARED, [NODE, APP, ASK], None),
+        (DECLARED, [NODE, UNDECLARED], "undeclared field 999 in si.v1.NodeRequest"),
+        (NOT_RESERVED, [ASK, UNDECLARED], None),
+        (NOT_RESERVED, [ASK, RESERVED], "reserved number: si.v1.AllocationRequest 1"),
+        (SET, [NODE, stops(STOPPED)], None),
+        (SET, [stops(UNKNOWN)], "release of k has no type"),
+        (SET, [stops(UNKNOWN, AllOf("a"))], "release of a has no type"),
+        (SET, [NodeRequest("n", Action.UNSET, {"memory": 4})], "node n has no action"),
+        (SET, [NODE, released(UNKNOWN), stops(UNKNOWN)], None),
+        (TYPES, [ASK, PLACED, stops(STOPPED)], None),
         (TYPES, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT)], None),
         (TYPES, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT), stops(TIMEOUT)], None),
         (TYPES, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT, AllOf("a"))], None),
@@ -149,7 +128,7 @@ REGISTERED = (RegistrationRequested("rm"), RegistrationAnswered("rm", "OK", ""))
         (KEYS, [ASK, OTHER], "key k is given to b, and in use for a"),
         (KEYS, [ASK, FOREIGN], "key k is given to a foreign allocation, and in use for a"),
         (KEYS, [FOREIGN, ASK], "key k is given to a, and in use for a foreign allocation"),
-        (KEYS, [ASK, stops(Termination.STOPPED_BY_RM), OTHER], None),
+        (KEYS, [ASK, stops(STOPPED), OTHER], None),
         (KEYS, [ASK, PLACED, released(TIMEOUT), OTHER], "key k is given to b, and in use for a"),
         (KEYS, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT), OTHER], None),
         (KEYS, [ASK, AskRejected("k", "a", "none"), OTHER], None),
@@ -157,11 +136,7 @@ REGISTERED = (RegistrationRequested("rm"), RegistrationAnswered("rm", "OK", ""))
         (KEYS, [ASK, ApplicationUpdated("a", "Failed", 0, ""), OTHER], None),
         (KEYS, [ASK, PLACED, NodeRequest("n", Action.DECOMMISSION), OTHER], None),
         (KEYS, [ASK, *REGISTERED, OTHER], None),
-        (
-            KEYS,
-            [ASK, stops(Termination.STOPPED_BY_RM), ASK, PLACED, OTHER],
-            "key k is given to b, and in use for a",
-        ),
+        (KEYS, [ASK, stops(STOPPED), ASK, PLACED, OTHER], "key k is given to b, and in use for a"),
     ],
 )
 def test_monitor_of_rms(name: str, parts: Sequence[Any], violation: str | None) -> None:

@@ -1,7 +1,5 @@
 """Mutants of RMs: each tested requirement has one, and their results are kept apart."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +14,10 @@ from mutation.outcomes import outcome_of
 from mutation.page import MutationReport, page
 from mutation.patched import apply
 from mutation.patching import Patch
-from patience import patient
 from siconform.catalogue import Level, Side, catalogue
 from siconform.running.index import cited
+
+from .commands import python
 
 load()
 
@@ -54,12 +53,9 @@ def test_rm_is_changed_inside_only() -> None:
 
 
 def test_changed_rm_is_started_with_the_options_of_sirm() -> None:
-    command = [sys.executable, "-P", "-m", "mutation.patched_rm", "rm-releases-without-type+"]
-    words = ["run", "--scheduler", "127.0.0.1:1", "--attempts", "1"]
+    words = ("run", "--scheduler", "127.0.0.1:1", "--attempts", "1")
 
-    done = subprocess.run(  # noqa: S603  # ourselves
-        [*command, *words], capture_output=True, text=True, check=False, timeout=patient(60)
-    )
+    done = python("-P", "-m", "mutation.patched_rm", "rm-releases-without-type+", *words)
 
     assert (done.returncode, done.stderr) == (1, "")
     assert "gave up the scheduler" in done.stdout

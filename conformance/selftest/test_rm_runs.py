@@ -1,17 +1,16 @@
 """Whole runs against resource managers that the kit starts or waits for."""
 
-import json
 import shlex
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import patient
 from siconform.policy import ExitCode
 from siconform.targets.process import free_address
+
+from .commands import results_in, siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -31,12 +30,9 @@ time.sleep(600)
 
 def run(folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
     """Run the suite for RMs; return exit code, results and output."""
-    command = [sys.executable, "-m", "siconform", "run", *words, "-n", "0"]
-    command += ["--target-file", "none", "--results", str(folder / "out")]
-    limit = patient(240)
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)  # noqa: S603
-    results = json.loads((folder / "out" / "results.json").read_text("utf-8"))
-    return done.returncode, results, done.stdout
+    into = ("--target-file", "none", "--results", folder / "out")
+    done = siconform("run", *words, "-n", "0", *into)
+    return done.returncode, results_in(folder / "out"), done.stdout
 
 
 def program(text: str, folder: Path) -> str:

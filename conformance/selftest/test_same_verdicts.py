@@ -25,17 +25,10 @@ def record(**verdicts: Verdict) -> Record:
     return Record("mine", "2023-12", "c", "s", evaluated)
 
 
-def test_verdicts_do_not_depend_on_order_or_workers() -> None:
+@pytest.mark.parametrize("extension", [[], ["--without-extension"]], ids=["with", "without"])
+def test_verdicts_do_not_depend_on_order_or_workers(extension: list[str]) -> None:
     """On a part of the suite, with the embedded reference."""
-    done = CliRunner().invoke(same_verdicts.main, ["-k", "SI-RES", "--alone", "1", "--seed", "7"])
-
-    assert done.exit_code == 0, done.output
-    assert done.stdout.count("none differ") == 4
-    assert "   0 pass" not in done.stdout
-
-
-def test_verdicts_without_extension() -> None:
-    options = ["-k", "SI-RES", "--alone", "1", "--seed", "7", "--without-extension"]
+    options = ["-k", "SI-RES", "--alone", "1", "--seed", "7", *extension]
     done = CliRunner().invoke(same_verdicts.main, options)
 
     assert done.exit_code == 0, done.output

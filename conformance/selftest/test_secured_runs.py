@@ -1,15 +1,14 @@
 """A run with mutual TLS, configured in a target file, has the same verdicts as one without."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from patience import patient
 
 from .certificates import HERE, Authority
+from .commands import results_in, siconform
 
 pytestmark = pytest.mark.end_to_end
 
@@ -38,14 +37,10 @@ def test_mutual_tls_gives_same_verdicts(tmp_path: Path) -> None:
 
 
 def evaluated(folder: Path, results: str, *options: str) -> dict[str, Any]:
-    words = ["siconform", "run", "CONN", "--level", "MUST", "--results", results, "-n", "2"]
-    done = subprocess.run(  # noqa: S603  # ourselves
-        [sys.executable, "-P", "-m", *words, *options],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(),
-    )  # fmt: skip
+    words = ("run", "CONN", "--level", "MUST", "--results", results, "-n", "2")
+    done = siconform(*words, *options, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    received: dict[str, Any] = json.loads((folder / results / "results.json").read_text("utf-8"))
-    return received
+    return results_in(folder / results)
 
 
 def verdicts(results: dict[str, Any]) -> dict[str, str]:

@@ -1,11 +1,8 @@
 """A signal at any moment ends a command in time, and no process is left."""
 
-import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,6 +15,7 @@ from patience import patient, wait_for
 from siconform.catalogue import catalogue
 from siwire import DEFAULT_REVISION
 
+from .commands import results_in, siconform
 from .shutdown_moments import MOMENTS, Command, Moment, begin
 
 pytestmark = pytest.mark.end_to_end
@@ -119,7 +117,7 @@ def test_signal_ends_command_and_children(
         sentence = f"siconform: interrupted ({sent.number.name}): {moment.kept}"
         assert output.splitlines()[-1] == sentence
     if moment.has_results:
-        document = json.loads((started.results / "results.json").read_text("utf-8"))
+        document = results_in(started.results)
         if moment.is_decided and (killed or code == document["exit_code"] != INTERRUPTED):
             return  # the verdict was written before the signal
         assert document["verdict"] == "INCOMPLETE"
@@ -147,11 +145,8 @@ if os.getppid() == int(os.environ["PARENT"]):
 def test_signal_while_pytest_imports_is_no_internal_error(tmp_path: Path) -> None:
     (tmp_path / "pdb.py").write_text(INTERRUPTED_IMPORT, "utf-8")  # pytest imports it
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PARENT": str(os.getpid())}
-    command = [sys.executable, "-m", "siconform", "run", "SI-NODE-004", "--results", "out"]
 
-    done = subprocess.run(  # noqa: S603  # our own command
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    done = siconform("run", "SI-NODE-004", "--results", "out", cwd=tmp_path, env=environment)
 
     assert "Traceback" not in done.stdout + done.stderr
     assert "internal error" not in done.stderr

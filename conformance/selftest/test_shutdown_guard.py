@@ -1,10 +1,8 @@
 """``shutdown.guard()`` handles signals that Python would lose."""
 
-import subprocess
-import sys
-
 import pytest
-from patience import patient
+
+from .commands import python
 
 DISCARDED = """
 import os, signal, time, weakref
@@ -116,18 +114,8 @@ with shutdown.guard():
 """
 
 
-def _ended(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(  # noqa: S603  # our own script
-        [sys.executable, "-c", script, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=patient(),
-        check=False,
-    )
-
-
 def test_interrupt_in_weakref_callback_is_not_lost() -> None:
-    done = _ended(DISCARDED)
+    done = python("-c", DISCARDED)
 
     assert done.returncode == 2
     assert done.stdout == "went on\n"
@@ -140,14 +128,14 @@ def test_interrupt_in_weakref_callback_is_not_lost() -> None:
     ids=["error caused by it", "error after it", "signal to another thread"],
 )
 def test_interrupt_alone_is_reported(script: str, sent: str) -> None:
-    done = _ended(script)
+    done = python("-c", script)
 
     assert done.returncode == 2
     assert done.stderr == f"siconform: interrupted ({sent})\n"
 
 
 def test_child_started_after_the_signal_is_terminated() -> None:
-    done = _ended(STARTED_MEANWHILE)
+    done = python("-c", STARTED_MEANWHILE)
 
     assert done.returncode == 2
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"
@@ -159,7 +147,7 @@ def test_child_started_after_the_signal_is_terminated() -> None:
     [("", 2, ["INCOMPLETE: interrupted, 0 of 3 requirements"]), ("shutdown.settle(1)", 1, [])],
 )
 def test_killed_process_reports_state(settled: str, code: int, received: list[str]) -> None:
-    ended = _ended(STUCK.replace("CODE", settled))
+    ended = python("-c", STUCK.replace("CODE", settled))
 
     killed, *others = ended.stderr.splitlines()
     assert killed == "siconform: interrupted (SIGTERM), killed after 0.3 s"
@@ -197,7 +185,7 @@ main()
     ],
 )
 def test_interrupt_during_imports_is_one_sentence(module: str, done: str, sent: str) -> None:
-    ended = _ended(DURING_IMPORT, module, sent)
+    ended = python("-c", DURING_IMPORT, module, sent)
 
     assert ended.stderr == f"siconform: interrupted ({sent}): {done}\n"
     assert ended.returncode == 2

@@ -3,15 +3,15 @@
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
 from selftest import report_samples as samples
-from siconform.cli import main
 from siconform.reporting.html.comparison import ComparisonPage, Line
 from siconform.reporting.html.rendering import render_comparison
 from siconform.reporting.html.side_by_side import page_of
 from siconform.reporting.publish import side_by_side
 from siconform.reporting.published import records
 from siconform.targets.named import all_named
+
+from .commands import invoke
 
 
 def runs(tmp_path: Path) -> list[str]:
@@ -81,14 +81,14 @@ def test_site_page_has_every_named_scheduler() -> None:
 def test_compare_command_writes_to_given_path(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "page.html"
 
-    outcome = CliRunner().invoke(main, ["report", *runs(tmp_path), "-o", str(file)])
+    outcome = invoke("report", *runs(tmp_path), "-o", str(file))
 
     assert outcome.exit_code == 0, outcome.output
     assert "<title>before, SI 2024-10 and after, SI 2024-10</title>" in file.read_text("utf-8")
 
 
 def test_unknown_run_name_lists_known_ones() -> None:
-    outcome = CliRunner().invoke(main, ["report", "reference", "yunikorn"])
+    outcome = invoke("report", "reference", "yunikorn")
 
     assert outcome.exit_code == 4
     assert outcome.stderr.startswith(

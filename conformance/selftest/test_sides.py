@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from siconform.catalogue import Side, find_requirement
 from siconform.catalogue.features import Feature
-from siconform.cli import main
 from siconform.commands.launching import arguments, preloaded, run
 from siconform.config.open_target import artifacts, describe, open_target
 from siconform.config.option_values import BadOption
@@ -24,6 +22,7 @@ from siconform.running.naming import NothingChosen, check_chosen
 from siconform.targets.rm_target import RmTarget
 from siconform.verdicts import Verdict
 
+from .commands import invoke
 from .stored_runs import document, folder_of, requirement
 
 AN_RM = "rm {address} {driver}"
@@ -60,48 +59,21 @@ def test_options_name_side_and_target(
             {"--rm-command": AN_RM, "--target": "h:1"},
             "--target and --rm-command are mutually exclusive: give one",
         ),
-        (
-            {"--rm-command": AN_RM, "--listen": "h:1"},
-            "--rm-command and --listen are mutually exclusive: give one",
-        ),
-        (
-            {"--wait": "3"},
-            "--wait waits for an address: give --target or --listen, or omit it",
-        ),
-        (
-            {"--side": "rm", "--target-command": "x"},
-            "--target-command does not name a resource manager: omit it, or --side rm",
-        ),
-        (
-            {"--side": "scheduler", "--listen": "h:1"},
-            "--listen does not name a scheduler: omit it, or --side scheduler",
-        ),
-        (
-            {"--rm": KNOWN_RM, "--listen": "h:1"},
-            "--rm and --listen are mutually exclusive: give one",
-        ),
+        ({"--rm-command": AN_RM, "--listen": "h:1"}, "--rm-command and --listen are mutually"),
+        ({"--rm": KNOWN_RM, "--listen": "h:1"}, "--rm and --listen are mutually exclusive"),
+        ({"--wait": "3"}, "--wait waits for an address: give --target or --listen"),
+        ({"--side": "rm", "--target-command": "x"}, "--target-command does not name a resource"),
+        ({"--side": "scheduler", "--listen": "h:1"}, "--listen does not name a scheduler: omit"),
         (
             {"--rm": "k8sshim"},
-            (
-                'unknown resource manager "k8sshim": give NAME@VERSION. Did you mean k8shim? '
-                f"Known: {KNOWN_RM}."
-            ),
+            'unknown resource manager "k8sshim": give NAME@VERSION. Did you mean k8shim? Known: ',
         ),
-        (
-            {"--target": KNOWN_RM},
-            f'unknown target "{KNOWN_RM}": give HOST:PORT or NAME@VERSION.',
-        ),
+        ({"--target": KNOWN_RM}, f'unknown target "{KNOWN_RM}": give HOST:PORT or NAME@VERSION.'),
         ({"--side": "r"}, '--side "r" must be scheduler or rm; did you mean rm?'),
         ({"--listen": "here"}, '--listen "here" has no port: give here:PORT'),
-        (
-            {"--rm-command": AN_RM, "--rm-driver": "h:1"},
-            "--rm-driver needs --listen: the driver of an RM that the kit starts listens on ",
-        ),
+        ({"--rm-command": AN_RM, "--rm-driver": "h:1"}, "--rm-driver needs --listen: the driver"),
         ({"--side": "rm", "--tls": True}, "--tls does not apply to resource managers: omit it"),
-        (
-            {"--side": "rm", "--profile": ["base"]},
-            "--profile does not apply to resource managers: omit it",
-        ),
+        ({"--side": "rm", "--profile": ["base"]}, "--profile does not apply to resource managers"),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(given: dict[str, Any], sentence: str) -> None:
@@ -264,7 +236,7 @@ def test_runs_of_different_sides_are_not_compared(tmp_path: Path) -> None:
     ours = rm_results(tmp_path / "rm")
     assert (evaluated_in(theirs).side, evaluated_in(ours).side) == (Side.SCHEDULER, Side.RM)
 
-    done = CliRunner().invoke(main, ["compare", str(theirs), str(ours)])
+    done = invoke("compare", str(theirs), str(ours))
 
     assert done.exit_code == 4
     assert done.stderr == (

@@ -54,11 +54,7 @@ _ONE_CHANGE = [
         "(stream NodeRequest)",
         (Kind.METHOD_TYPES, "Scheduler.UpdateNode"),
     ),
-    (
-        "message PredicatesArgs",
-        "message PredicateArgs",
-        (Kind.MESSAGE_RENAMED, "PredicateArgs"),
-    ),
+    ("message PredicatesArgs", "message PredicateArgs", (Kind.MESSAGE_RENAMED, "PredicateArgs")),
 ]
 
 
@@ -90,19 +86,6 @@ def test_change_has_line_of_new_text_or_of_old_if_removed() -> None:
 )
 def test_prose_and_white_space_are_no_change(before: str, after: str) -> None:
     assert _changes((before, after)) == []
-
-
-def test_renamed_message_is_one_change() -> None:
-    text = [
-        ("message RejectedNode", "message RefusedNode"),
-        ("repeated RejectedNode", "repeated RefusedNode"),
-    ]
-    (change,) = _changes(*text)
-    assert (change.kind, change.old, change.new) == (
-        Kind.MESSAGE_RENAMED,
-        "RejectedNode",
-        "RefusedNode",
-    )
 
 
 def test_schema_alone_reports_no_constants_or_go() -> None:

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import subprocess
 import sysconfig
 import tomllib
 from pathlib import Path
@@ -12,6 +11,8 @@ import yaml
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, git, spec
 from sispec.sources import version_at
+
+from .commands import finished
 
 CHECKOUT = Path(__file__).parents[2]
 RENUMBERED = edited_text(("  int32 priority = 6;", "  int32 priority = 16;"))
@@ -149,9 +150,7 @@ def test_hook_runs_like_pre_commit(repository: Path) -> None:
     (repository / name).write_text(RENUMBERED, "utf-8")
     program, *arguments = shlex.split(str(hook["entry"]))
     installed = Path(sysconfig.get_path("scripts"), program)
-    done = subprocess.run(  # noqa: S603  # the hook's own arguments
-        [installed, *arguments, name], cwd=repository, capture_output=True, text=True, check=False
-    )
+    done = finished([str(installed), *arguments, name], repository)
 
     assert program == "siconform"
     assert done.returncode == 1, done.stderr

@@ -187,14 +187,3 @@ def test_impact_names_touched_code() -> None:
     assert "--details lists them" not in detailed.stdout
     assert len(detailed.stdout) > len(done.stdout)
     assert max(map(len, detailed.stdout.splitlines())) <= 100
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--help"], *([name, "--help"] for name in ("extract", "diff", "impact", "check"))],
-)
-def test_help_is_available(arguments: list[str]) -> None:
-    done = spec(*arguments)
-
-    assert done.exit_code == 0
-    assert "Usage: " in done.stdout

@@ -1,21 +1,15 @@
 """How real bytes and JSON of one schema are read with another."""
 
-from collections.abc import Iterator
-from concurrent import futures
-from typing import Any
-
-import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     FieldDescriptorProto,
     FileDescriptorProto,
 )
-from patience import patient
-from selftest.spec_edits import INTO_A_ONEOF, ONE_IN_FRONT, REUSED, VALUE_IN_FRONT, edited, unedited
+from selftest.spec_edits import INTO_A_ONEOF, ONE_IN_FRONT, VALUE_IN_FRONT, edited, unedited
 from sispec.classes import Class, evaluate
 from sispec.meanings import absence_of
-from sispec.misreading import Decoder, Decoding, Form, Reading, Route
+from sispec.misreading import Decoder, Decoding, Form, Route
 from sispec.schema import Field, Message
 from sispec.sentences import article, takes
 from sispec.wire_rules import Breaks, broken_rules
@@ -113,19 +107,6 @@ def test_messages_that_hold_themselves_come_to_an_end() -> None:
     assert Route(*both, "Thing", "Thing").pass_field("next", "next").outcome is _SAME
 
 
-def _readings() -> Iterator[Reading]:
-    for edits in (ONE_IN_FRONT, VALUE_IN_FRONT, INTO_A_ONEOF, REUSED):
-        for evaluation in evaluate(unedited(), edited(*edits)):
-            yield from evaluation.readings
-
-
-def test_misreading_report_is_from_real_decoding() -> None:
-    readings = list(_readings())
-    assert len(readings) > 10
-    assert all(r.writer != r.reader for r in readings)
-    assert any(r.data for r in readings)
-
-
 @pytest.mark.parametrize(
     "edits",
     [
@@ -148,34 +129,6 @@ def test_shifted_enum_is_misread_though_buf_reports_only_json() -> None:
     new = edited(*VALUE_IN_FRONT)
     assert {rule.breaks for rule in broken_rules(unedited(), new)} == {Breaks.JSON}
     assert Class.MISREAD in {evaluation.worst for evaluation in evaluate(unedited(), new)}
-
-
-@pytest.fixture
-def channel() -> Iterator[grpc.Channel]:
-    """A channel to a server with one unary and one streaming method that echo."""
-    handlers: dict[str, Any] = {
-        "Unary": grpc.unary_unary_rpc_method_handler(lambda request, _: request),
-        "Stream": grpc.stream_stream_rpc_method_handler(lambda requests, _: requests),
-    }
-    server = grpc.server(futures.ThreadPoolExecutor(max_workers=4))
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("Scheduler", handlers),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    with grpc.insecure_channel(f"127.0.0.1:{port}") as connected:
-        yield connected
-    server.stop(None).wait()
-
-
-def test_a_stream_sent_to_a_unary_method_loses_all_but_its_first_message(
-    channel: grpc.Channel,
-) -> None:
-    call: Any = channel.stream_stream("/Scheduler/Unary")
-    assert list(call(iter([b"1", b"2", b"3"]), timeout=patient(10))) == [b"1"]
-
-
-def test_one_message_sent_to_a_streaming_method_is_answered(channel: grpc.Channel) -> None:
-    call: Any = channel.unary_unary("/Scheduler/Stream")
-    assert call(b"1", timeout=patient(10)) == b"1"
 
 
 def test_which_field_names_an_allocation_depends_on_the_fields_there_are() -> None:

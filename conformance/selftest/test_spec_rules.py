@@ -115,10 +115,6 @@ def test_schema_without_text_removes_no_rule() -> None:
     assert compare_rules(spec(), replace(spec(), sentences=())) == ()
 
 
-def test_the_same_text_has_no_changes() -> None:
-    assert compare_rules(spec(), spec(name="draft.md")) == ()
-
-
 def test_changed_sentence_has_its_requirements() -> None:
     known = [
         requirement("SI-NODE-901", (SECTION, SHOULD)),

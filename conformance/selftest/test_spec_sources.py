@@ -1,10 +1,10 @@
 """Each kind of source argument is compiled to a specification."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from selftest.spec_commands_run import committed
 from selftest.spec_texts import SMALL, line_of, without_barriers, written
 from sispec import buf
 from sispec.compiling import with_imports
@@ -132,19 +132,10 @@ def test_sentences_of_a_proto_file_are_those_of_its_comments(tmp_path: Path) -> 
     assert not spec.has_text
 
 
-def git(folder: Path, *arguments: str) -> None:
-    own = ["-c", "user.name=a", "-c", "user.email=a@a.example", "-c", "commit.gpgsign=false"]
-    command = ["git", *own, *arguments]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603  # our own
-
-
 def test_text_in_git_is_read_from_its_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    git(tmp_path, "init", "-q")
-    written(tmp_path, "a.md", SMALL)
-    git(tmp_path, "add", "a.md")
-    git(tmp_path, "commit", "-qm", "one")
+    committed(tmp_path, a=SMALL)
     written(tmp_path, "a.md", SMALL.replace("nodeID", "nodeId"))
     monkeypatch.chdir(tmp_path)
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from patience import patient
-from siconform.cli import main
+from click.testing import Result
 from siconform.reporting.record import read_results
 from siconform.reporting.stored import RecordError
 
-from .processes import programs
+from .commands import results_in
+from .spec_commands_run import spec
 from .spec_edits import UNARY
 from .stored_runs import OF_ALL
 
@@ -33,7 +32,7 @@ def trying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Try:
             text = text.replace(before, after, 1)
         (tmp_path / "si.proto").write_text(text, "utf-8")
         monkeypatch.chdir(tmp_path)
-        return CliRunner().invoke(main, ["spec", "try", "si.proto", "-n0", "-k", only, *options])
+        return spec("try", "si.proto", "-n0", "-k", only, *options)
 
     return run
 
@@ -49,7 +48,7 @@ def test_unedited_text_breaks_nothing(trying: Try) -> None:
 def test_result_with_edited_text_is_not_result_of_revision(trying: Try) -> None:
     trying(only="SI-NODE-004")
 
-    made = json.loads(Path("build/spec-try/edited/results.json").read_text("utf-8"))
+    made = results_in(Path("build/spec-try/edited"))
     assert made["revision"] == "2024-10+edited"
     passed = sum(one["verdict"] == "pass" for one in made["requirements"])
     assert made["sentence"].startswith(
@@ -147,26 +146,10 @@ def test_text_unlike_any_revision_cannot_be_tried(
     monkeypatch.chdir(tmp_path)
     Path("other.proto").write_text('syntax = "proto3";\npackage si.v1;\nmessage A {}\n')
 
-    done = CliRunner().invoke(main, ["spec", "try", "other.proto"])
+    done = spec("try", "other.proto")
 
     assert done.exit_code == 2
     assert done.stderr == (
         "siconform: other.proto: it resembles no revision of the SI, so no suite can be run "
         "with it\n"
     )
-
-
-def test_target_of_other_revision_cannot_be_tried(trying: Try, tmp_path: Path) -> None:
-    program = (
-        "import grpc, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
-        "server = grpc.server(ThreadPoolExecutor())\n"
-        "port = server.add_insecure_port('127.0.0.1:0')\nserver.start()\n"
-        "print(f'listening on 127.0.0.1:{port}', flush=True)\ntime.sleep(300)\n"
-    )
-    with programs(tmp_path, patient(20.0)) as start:
-        address = start(program).address
-
-        done = trying(only="SI-NODE-002", options=["--target", address])
-
-    assert done.exit_code == 12, done.output
-    assert "does not implement SI 2024-10" in done.stderr

@@ -1,7 +1,6 @@
 """The examples of the page on breaking changes work; `nox -s docs` runs its commands."""
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,8 @@ from documentation.blocks import DOCS
 from documentation.shell import Shell
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, git
+
+from .commands import finished
 
 PAGE = DOCS / "what-a-change-breaks.md"
 TEXT = "scheduler-interface-spec.md"
@@ -53,14 +54,9 @@ def test_documented_workflow_fails_breaking_pull_request(merge: Path) -> None:
     shell = Shell(folder)
 
     summary = merge.parent / "summary.md"
-    done = subprocess.run(  # noqa: S603  # the page's own command, as GitHub runs it
-        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", check["run"]],
-        cwd=merge,
-        env={**shell.environment, "GITHUB_STEP_SUMMARY": str(summary)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    as_github = ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    environment = {**shell.environment, "GITHUB_STEP_SUMMARY": str(summary)}
+    done = finished([*as_github, check["run"]], merge, environment)
 
     assert done.returncode == 1, done.stderr
     received = summary.read_text("utf-8")

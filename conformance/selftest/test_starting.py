@@ -1,10 +1,8 @@
 """``siconform`` starts fast for commands that need no test runner."""
 
-import subprocess
-import sys
-
 import pytest
-from patience import patient
+
+from .commands import python
 
 _HEAVY = ("pytest", "_pytest", "grpc", "hypothesis", "psutil", "rich")
 _PROGRAM = """\
@@ -33,13 +31,7 @@ finally:
     ids=" ".join,
 )
 def test_listing_commands_avoid_slow_imports(words: tuple[str, ...]) -> None:
-    done = subprocess.run(  # noqa: S603  # our own words
-        [sys.executable, "-c", _PROGRAM.format(heavy=_HEAVY), *words],
-        capture_output=True,
-        text=True,
-        timeout=patient(30),
-        check=False,
-    )
+    done = python("-c", _PROGRAM.format(heavy=_HEAVY), *words)
 
     assert done.stdout
     assert (done.returncode, done.stderr) == (0, "imported:\n")

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from selftest.stored_runs import Document, document, folder_of, requirement
-from siconform.cli import main
 from siconform.reporting import publish
 from siconform.reporting.single import page_of
 from siconform.reporting.stored import RecordError, read_document
+
+from .commands import invoke
 
 Change = Callable[[Document], Any]
 
@@ -68,14 +68,20 @@ def test_invalid_results_are_one_sentence(tmp_path: Path, text: str | None, rece
         read_document(tmp_path)
 
 
-@pytest.mark.parametrize("command", [["page"], ["compare"], ["compare", "whole"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["page"], ["report"], ["report", "whole"], ["compare"], ["compare", "whole"]),
+        *(["certify"], ["certify", "-o", "-"]),
+    ],
+)
 def test_every_command_rejects_killed_run(tmp_path: Path, command: list[str]) -> None:
     whole = folder_of(WHOLE, tmp_path / "whole")
     killed = folder_of({**WHOLE, "ended_early": KILLED}, tmp_path / "killed")
     words = [str(whole) if word == "whole" else word for word in command]
     others = [str(whole)] if command == ["compare"] else []
 
-    done = CliRunner().invoke(main, [*words, str(killed), *others])
+    done = invoke(*words, str(killed), *others)
 
     assert done.exit_code == 4
     assert done.output.count("\n") == 1
@@ -100,18 +106,10 @@ def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:
 
 
 def test_links_of_mailed_page_stay_within_page(tmp_path: Path) -> None:
-    text = page_of([folder_of(WHOLE, tmp_path / "out")])
+    text = invoke("page", folder_of(WHOLE, tmp_path / "out")).stdout
 
     links = re.findall(r"\]\(([^)]+)\)", text)
     anchors = re.findall(r'<a id="([^"]+)"></a>', text)
     assert links
     assert {link.removeprefix("#") for link in links} <= set(anchors)
     assert '<a id="si-node-006"></a>**SI-NODE-006** MUST: ' in text
-
-
-def test_results_are_read_where_the_list_of_files_is_missing(tmp_path: Path) -> None:
-    folder = folder_of(WHOLE, tmp_path / "out")
-    assert not (folder / "siconform-files.txt").exists()
-
-    assert CliRunner().invoke(main, ["page", str(folder)]).exit_code == 0
-    assert CliRunner().invoke(main, ["compare", str(folder), str(folder)]).exit_code == 0

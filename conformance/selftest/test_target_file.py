@@ -9,8 +9,6 @@ from typing import Any, Final
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
-from siconform.cli import main
 from siconform.commands.launching import arguments
 from siconform.config.option_list import IN_FILES, LAST_FAILED, OPTIONS
 from siconform.config.option_list import TARGET_FILE as FLAG
@@ -24,6 +22,7 @@ from siconform.config.target_file import (
 )
 from siconform.config.target_file_options import fill_in, find, with_target_file
 
+from .commands import invoke
 from .conftest import ANNOUNCING, FinishedRun
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "target-file.md"
@@ -302,7 +301,7 @@ def test_schema_accepts_same_files(written: Callable[[str], Path]) -> None:
 
 
 def test_new_target_file_is_valid_and_not_overwritten(folder: Path) -> None:
-    made = CliRunner().invoke(main, ["target-file", "--new"])
+    made = invoke("target-file", "--new")
     assert made.exit_code == 0, made.output
     assert json.loads((folder / "siconform.schema.json").read_text()) == schema()
     assert (folder / NAME).read_text().startswith("#:schema ./siconform.schema.json\n")
@@ -315,7 +314,7 @@ def test_new_target_file_is_valid_and_not_overwritten(folder: Path) -> None:
     (folder / NAME).write_text(without_a_choice)
     assert len(with_target_file([])) > 30
 
-    again = CliRunner().invoke(main, ["target-file", "--new"])
+    again = invoke("target-file", "--new")
     assert again.exit_code == 4
     assert "already there: siconform.toml; edit it, or remove it first" in again.stderr
 
@@ -323,14 +322,14 @@ def test_new_target_file_is_valid_and_not_overwritten(folder: Path) -> None:
 def test_resolved_target_hides_secrets(written: Callable[[str], Path]) -> None:
     written('[target]\naddress = "127.0.0.1:1"\n[target.metadata]\ntoken = "s3cret"\n')
 
-    received = CliRunner().invoke(main, ["target-file"])
+    received = invoke("target-file")
     assert received.exit_code == 0, received.output
     assert "--target 127.0.0.1:1" in received.stdout
     assert "token=***" in received.stdout
     assert "s3cret" not in received.stdout
 
     written("[target]\nadress = 1\n")
-    received = CliRunner().invoke(main, ["target-file"])
+    received = invoke("target-file")
     assert received.exit_code == 4
     assert "did you mean address?" in received.stderr
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from siconform.cli import main
+from click.testing import Result
+
+from .commands import invoke
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +18,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def checked(text: str, *options: str) -> Result:
     Path("siconform.toml").write_text(text, "utf-8")
-    return CliRunner().invoke(main, ["target-file", *options])
+    return invoke("target-file", *options)
 
 
 def sentences(text: str, *options: str) -> Sequence[str]:

@@ -3,10 +3,7 @@
 import json
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +19,8 @@ from siconform.protocol.requests import Registration
 from siconform.protocol.subjects import Identity
 from siwire.r2024_10 import si_pb2
 
+from .commands import first_line, invoke, serving_reference, started
+
 TWICE = (NODE, ASK, new(), new())
 MISSPELT = (replace(NODE, attributes={"si/hostName": "n"}),)
 
@@ -34,7 +33,7 @@ def trace(tmp_path: Path) -> Path:
 def check(trace: Path, *parts: Part, options: tuple[str, ...] = ()) -> Result:
     if parts:
         by_key((*IN_THE_CLUSTER, *parts)).write_jsonl(trace)
-    return CliRunner().invoke(main, ["check-trace", str(trace), *options])
+    return invoke("check-trace", trace, *options)
 
 
 def test_violation_is_reported_with_its_line(trace: Path) -> None:
@@ -240,10 +239,9 @@ def test_missing_file_is_code_4_and_nothing_else_is_printed(trace: Path) -> None
 @pytest.mark.end_to_end
 def test_recorded_run_is_checked(tmp_path: Path, trace: Path) -> None:
     """The reference, the proxy and the kit's own RM, as processes; Ctrl-C ends the recording."""
-    with started("sireference", "serve", "--listen", "127.0.0.1:0") as reference:
-        to = first_line(reference).removeprefix("listening on ")
-        words = ("record", "--listen", "127.0.0.1:0", "--to", to, "--output", str(trace))
-        with started("siconform", *words) as recording:
+    with serving_reference() as reference:
+        words = ("--listen", "127.0.0.1:0", "--to", reference.address, "--output", str(trace))
+        with started("siconform", "record", *words) as recording:
             address = first_line(recording).split()[2].rstrip(",")
             with started(
                 "siconform", "check", "--target", address, "--time-scale", "5", cwd=tmp_path
@@ -258,22 +256,6 @@ def test_recorded_run_is_checked(tmp_path: Path, trace: Path) -> None:
     lines = trace.read_text("utf-8").splitlines()
     assert f"{len(lines)} lines written to {trace}" in written
     assert check(trace).exit_code == 0
-
-
-@contextmanager
-def started(*words: str, cwd: Path | None = None) -> Iterator["subprocess.Popen[str]"]:
-    """Run a module until the block ends."""
-    command = (sys.executable, "-m", *words)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd) as process:  # noqa: S603  # our own
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def first_line(process: "subprocess.Popen[str]") -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
 
 
 def without_times(printed: str) -> str:

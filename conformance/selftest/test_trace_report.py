@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
 from selftest.monitor_cases.by_key import new
 from selftest.sample_histories import by_key
 from selftest.trace_report_samples import (
@@ -28,7 +27,6 @@ from selftest.trace_report_samples import (
     violated_exchange,
 )
 from siconform.baseline import Baseline
-from siconform.cli import main
 from siconform.config.option_values import BadOption
 from siconform.monitors.trace_result import CutOff, Totals, TraceResult
 from siconform.output.live.output import Output
@@ -39,6 +37,8 @@ from siconform.output.trace_report.outputs import Showing, TraceOutputs
 from siconform.output.trace_report.unseen import unseen
 from siconform.reporting.html.rendering import render_trace
 from siconform.reporting.html.trace_page import trace_page
+
+from .commands import invoke, results_in
 
 
 class Shown:
@@ -85,7 +85,7 @@ def test_commands_about_runs_refuse_results_of_a_trace(tmp_path: Path, command: 
     (tmp_path / "results.json").write_text(json.dumps(made()), "utf-8")
     folders = [str(tmp_path)] * (2 if command == "compare" else 1)
 
-    done = CliRunner().invoke(main, [command, *folders])
+    done = invoke(command, *folders)
 
     assert done.exit_code == 4
     assert "is the result of siconform check-trace" in done.stderr
@@ -287,7 +287,7 @@ def test_results_folder(tmp_path: Path) -> None:
     shown.finish()
 
     folder = tmp_path / "results"
-    received = json.loads((folder / "results.json").read_text("utf-8"))
+    received = results_in(folder)
     assert (received["exit_code"], received["ended_early"]) == (1, "")
     assert (folder / "failures.txt").read_text("utf-8").startswith("VIOLATED  SI-NODE-026")
     assert "NON-CONFORMANT: trace.jsonl on SI 2024-10" in (folder / "report.html").read_text(
@@ -304,7 +304,7 @@ def test_followed_trace_has_preliminary_results(tmp_path: Path) -> None:
     shown = Shown(tmp_path)
     shown.outputs.update(BROKEN, CHECK)
 
-    received = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    received = results_in(tmp_path)
     assert received["ended_early"] == "the trace is still being followed"
     jsonschema.validate(received, schema())
 
@@ -313,7 +313,7 @@ def test_next_check_replaces_the_results(tmp_path: Path) -> None:
     for checked in (BROKEN, CLEAN):
         Shown(tmp_path).finish(checked)
 
-    assert json.loads((tmp_path / "results.json").read_text("utf-8"))["exit_code"] == 0
+    assert results_in(tmp_path)["exit_code"] == 0
     assert not (tmp_path / "failures.txt").exists()
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from siconform import digests
-from siconform.cli import main
 from siconform.reporting import certifying, verifying
 from siconform.reporting.certificate import read_certificate
 from siconform.targets.embedded import NAME
 from siconform.verdicts import Verdict
 
+from .commands import invoke
 from .stored_runs import Document, document, folder_of, requirement
 
 pytestmark = pytest.mark.end_to_end
@@ -35,7 +35,7 @@ def certified(tmp_path: Path) -> Path:
 
 def verified(certificate: Path, *words: str) -> Result:
     into = certificate.parent.parent / "again"
-    return CliRunner().invoke(main, ["verify", str(certificate), "--into", str(into), *words])
+    return invoke("verify", certificate, "--into", into, *words)
 
 
 def test_same_scheduler_verifies(certified: Path) -> None:
@@ -170,7 +170,9 @@ SAME = verifying.Again(KEPT, "MUST", PASS, PASS, "")
 OTHER = verifying.Again(BROKEN_BY_IT, "SHOULD", PASS, FAIL, "it does not")
 NO_RESULT = verifying.Again(BROKEN_BY_IT, "SHOULD", PASS, NOT_RUN, "it died")
 ALTERED = [verifying.Altered("test_a.jsonl", "differs")]
+ALL = "1 of 1 outcomes are as certified"
 BOTH = "1 of 2 outcomes are as certified, 1 differs"
+LOST = "1 of 2 outcomes are as certified, 1 has no result"
 BUT = "but the certificate is from another version of the kit"
 KIT = ["version 0.0.9, here 0.1.0"]
 
@@ -178,45 +180,18 @@ KIT = ["version 0.0.9, here 0.1.0"]
 @pytest.mark.parametrize(
     ("again", "others", "altered", "code", "received"),
     [
-        ([SAME], [], None, 0, "AS CERTIFIED: 1 of 1 outcomes are as certified"),
-        ([SAME], [], [], 0, "AS CERTIFIED: 1 of 1 outcomes are as certified"),
+        ([SAME], [], None, 0, f"AS CERTIFIED: {ALL}"),
+        ([SAME], [], [], 0, f"AS CERTIFIED: {ALL}"),
         ([], [], [], 0, "AS CERTIFIED: all files are as certified; no outcome was tested again"),
         ([], [], None, 10, "NOT VERIFIED: no outcome was tested again"),
+        ([SAME, NO_RESULT], [], None, 10, f"NOT VERIFIED: {LOST}"),
+        ([SAME, NO_RESULT], KIT, None, 10, f"NOT VERIFIED: {LOST}, {BUT}"),
+        ([SAME], [], ALTERED, 1, f"DIFFERENT: test_a.jsonl is not as certified; {ALL}"),
         (
-            [SAME, NO_RESULT],
-            [],
-            None,
-            10,
-            "NOT VERIFIED: 1 of 2 outcomes are as certified, 1 has no result",
-        ),
-        (
-            [SAME, NO_RESULT],
-            KIT,
-            None,
-            10,
-            f"NOT VERIFIED: 1 of 2 outcomes are as certified, 1 has no result, {BUT}",
-        ),
-        (
-            [SAME],
-            [],
-            ALTERED,
-            1,
-            "DIFFERENT: test_a.jsonl is not as certified; 1 of 1 outcomes are as certified",
-        ),
-        (
-            [SAME, OTHER],
-            [],
-            ALTERED * 3,
-            1,
+            *([SAME, OTHER], [], ALTERED * 3, 1),
             f"DIFFERENT: test_a.jsonl and 2 more are not as certified; {BOTH}",
         ),
-        (
-            [SAME, OTHER],
-            KIT,
-            None,
-            1,
-            f"DIFFERENT: {BOTH}, {BUT}",
-        ),
+        ([SAME, OTHER], KIT, None, 1, f"DIFFERENT: {BOTH}, {BUT}"),
     ],
 )
 def test_ending_states_files_and_outcomes_apart(
