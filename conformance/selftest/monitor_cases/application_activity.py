@@ -110,6 +110,7 @@ CASES = (
             *(LIMITED, ASK, allocated(), Later(2.1), ENDED),
             *(REMOVAL, APP, ASK, allocated(), released_by_rm("id", TIMEOUT), ENDED),
             *(REMOVAL, APP, ASK, allocated(), ReleaseRequest(AllOf("a"), TIMEOUT), ENDED),
+            *(REMOVAL, LIMITED, ASK, allocated(), REMOVAL, APP, ENDED),
         ],
         [("but its application has none", [APP, ASK, allocated(), ENDED])],
     ),

@@ -57,7 +57,7 @@ class _Application:
 class _Timeouts:
     def __init__(self) -> None:
         self._applications: dict[str, _Application] = {}
-        self._owners: dict[str, str] = {}  # application by identity of a live allocation
+        self._owners: dict[str, _Application] = {}  # by identity of a live allocation
 
     def __call__(self, entry: Entry) -> Findings:
         match entry.content:
@@ -66,13 +66,14 @@ class _Timeouts:
             case ApplicationRequest(application=name) as request:
                 self._adds(name, request, entry.moment)
             case ApplicationRemoval(application=name):
+                self._is_unclear(name)
                 self._applications.pop(name, None)
             case AskRequest() as ask:
                 self._asks(ask, entry.moment)
             case Updated(application=name):
                 self._is_unclear(name)
-            case Allocated(identity=identity, application=name):
-                self._owners[identity] = name
+            case Allocated(identity=identity, application=name) if name in self._applications:
+                self._owners[identity] = self._applications[name]
             case ReleaseRequest(subject, Termination.TIMEOUT):
                 self._may_be_answered(subject)
             case Released() as end:
@@ -83,7 +84,7 @@ class _Timeouts:
         return NO_FINDINGS
 
     def _ends(self, end: Released, moment: float) -> Findings:
-        owner = self._applications.get(self._owners.pop(end.identity, ""))
+        owner = self._owners.pop(end.identity, None)
         if owner is None or not owner.is_clear:
             return NO_FINDINGS
         if end.termination is Termination.TIMEOUT:
