@@ -153,8 +153,10 @@ def test_an_incomplete_gang_loses_its_placeholder_on_a_draining_node(
 @of_each_style
 @requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_a_placeholder_that_was_updated(
-    rm: ResourceManager, style: Style
+    unregistered_rm: UnregisteredRM, style: Style
 ) -> None:
+    rm = unregistered_rm  # yunikorn-core loses count here
+    rm.has_registered()
     rm.has_updates_of_allocations()
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
     rm.updates_allocation(partial.placeholders[0], resources={"memory": 2, "vcore": 2})
