@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.codec import r2021_02, r2021_02_constraints
+from sireference.core import asks
 from sireference.core.model import Ask
 from sireference.core.placement_constraints import (
     AllocationAffinity,
@@ -177,6 +178,21 @@ def _(patch: Patch) -> None:
 def _(patch: Patch, _: Any, _counts: AffinityCounts, _allocation: Allocation) -> list[Any]:
     patch.fires()
     return []
+
+
+@_mutant(
+    "application-tags-are-of-allocations",
+    "The tags of an application count as those of its allocations.",
+    breaks=("SI-APP-011",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Ask, now: float) -> Any:
+    for partition in rm.partitions.values():
+        application = partition.applications.get(ask.application_id)
+        if application and application.submitted.tags:
+            patch.fires()
+            ask = replace(ask, tags={**application.submitted.tags, **ask.tags})
+    return original(rm, ask, now)
 
 
 @_mutant(

@@ -46,6 +46,17 @@ def _(response: si.UpdateResponse) -> None:
     response.MergeFromString(bytes([8, _UNDEFINED_ACTION]))
 
 
+@_mutant(
+    "existing-allocations-without-tags",
+    "The tags of existing allocations are ignored.",
+    breaks=("SI-PLACE-007",),
+)
+def _(request: si.UpdateRequest) -> None:
+    for node in request.newSchedulableNodes:
+        for allocation in node.existingAllocations:
+            allocation.allocationTags.clear()
+
+
 _row(
     "uuids-repeated",
     "Allocations share a UUID.",

@@ -4,11 +4,13 @@ The published schema cannot express operators other than the default. Tests of t
 corrected schema, and are skipped if the scheduler does not read them.
 """
 
+from dataclasses import replace
+
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.constraints import Affinity, Constraint, Operator, on_nodes, where
 from siconform.protocol.matchers import AnotherThan
-from siconform.protocol.notifications import Allocated
+from siconform.protocol.notifications import Allocated, NodeAccepted
 from siconform.rm.resource_manager import ResourceManager
 
 HOST = "si/hostname"
@@ -169,6 +171,22 @@ def test_at_most_one_for_each_host_is_for_the_allocations_of_one_ask_too(
     rm.has_first_allocations(ask, 2)
 
     rm.expect_none(Allocated(ask))
+
+
+@requirement("SI-PLACE-007")
+def test_existing_allocations_of_a_new_node_count_on_its_host(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    taken = rm.new_name("node")
+    existing = replace(rm.remembers_allocation(app, taken), tags={"app": "x"})
+    with rm.precondition("a node with an existing allocation is accepted"):
+        rm.registers_node(taken, attributes={HOST: rm.new_name("host")}, existing=(existing,))
+        rm.expect(NodeAccepted(taken))
+
+    ask = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
+
+    rm.expect_none(Allocated(ask))
+    free = rm.has_node(attributes={HOST: rm.new_name("host")})
+    rm.is_served(ask, node=free)
 
 
 @requirement("SI-PLACE-007")
