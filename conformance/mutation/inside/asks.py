@@ -393,6 +393,20 @@ def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask:
 
 
 @mutant(
+    "tags-of-an-update-are-added",
+    "The tags of an update are added to those of the earlier ask.",
+    breaks=("SI-ASK-004",),
+    revision="2023-12",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    tags = {**earlier.ask.tags, **ask.tags}
+    if tags != ask.tags:
+        patch.fires()
+    original(asks, earlier, replace(ask, tags=tags))
+
+
+@mutant(
     "update-without-timeout-keeps-it",
     "An update without execution timeout keeps that of the earlier ask.",
     breaks=("SI-ASK-015",),

@@ -47,6 +47,26 @@ def _(response: si.UpdateResponse) -> None:
 
 
 @_mutant(
+    "nodes-created-or-updated",
+    "A request that creates a node updates none.",
+    breaks=("SI-CONN-017",),
+)
+def _(request: si.UpdateRequest) -> None:
+    if request.newSchedulableNodes:
+        del request.updatedNodes[:]
+
+
+@_mutant(
+    "applications-added-or-removed",
+    "A request that adds an application removes none.",
+    breaks=("SI-CONN-017",),
+)
+def _(request: si.UpdateRequest) -> None:
+    if request.newApplications:
+        del request.removeApplications[:]
+
+
+@_mutant(
     "existing-allocations-without-tags",
     "The tags of existing allocations are ignored.",
     breaks=("SI-PLACE-007",),

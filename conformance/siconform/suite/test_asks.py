@@ -143,14 +143,19 @@ def test_of_equal_keys_in_one_message_the_last_one_counts(rm: ResourceManager) -
 def test_tags_and_priority_of_the_earlier_ask_are_forgotten(rm: ResourceManager) -> None:
     rm.has_full_node()
     app = rm.has_application()
-    ask = rm.has_pending_ask(app, priority=3, tags={"said": "first"})
+    first, last = {"said": "first"}, {"said": "last"}
+    ask = rm.has_pending_ask(app, priority=3, tags=first)
+    with_more = rm.has_pending_ask(app, tags={"more": "first"})
 
-    rm.has_asked_again(ask, priority=7, tags={"said": "last"})
+    rm.has_asked_again(ask, priority=7, tags=last)
+    rm.has_asked_again(with_more, tags=last)
     rm.has_node()
 
     # Whether an allocation repeats them at all is tested elsewhere (SI-ALLOC-003).
+    rm.expect_none_of(rm.expect(Allocated(ask)), Allocated(priority=3), Allocated(tags=first))
+    both = {"more": "first", **last}
     rm.expect_none_of(
-        rm.expect(Allocated(ask)), Allocated(priority=3), Allocated(tags={"said": "first"})
+        rm.expect(Allocated(with_more)), Allocated(tags={"more": "first"}), Allocated(tags=both)
     )
 
 
