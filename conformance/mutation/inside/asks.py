@@ -421,6 +421,20 @@ def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask:
 
 
 @mutant(
+    "rest-of-an-ask-is-not-withdrawn",
+    "The withdrawal of an ask that has some of its allocations already is ignored.",
+    breaks=("SI-ASK-018",),
+    revision="2023-12",
+)
+@instead_of(asks.withdraw)
+def _(patch: Patch, original: Original, held: Any, pending: Any, now: float) -> list[Effect]:
+    if pending.made:
+        patch.fires()
+        return []
+    return original(held, pending, now)
+
+
+@mutant(
     "withdrawn-key-has-its-first-amount",
     "An ask with the key of one that was withdrawn gets the amount of that one.",
     breaks=("SI-ALLOC-002",),

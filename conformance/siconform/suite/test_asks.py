@@ -632,6 +632,21 @@ def test_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(withdrawn))
 
 
+@requirement("SI-ASK-018")
+def test_what_is_pending_of_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    withdrawn, _ = rm.has_partly_allocated_ask(app, memory=6)
+    waiting = rm.has_pending_ask(app, memory=6)
+
+    rm.withdraws(withdrawn)
+    rm.has_node(memory=20)
+
+    with rm.control("an equal ask that is not withdrawn is allocated"):
+        rm.expect(Allocated(waiting))
+    rm.expect_none(Allocated(withdrawn))
+
+
 @requirement("SI-ASK-019")
 def test_an_allocated_ask_is_not_rejected_afterwards(rm: ResourceManager) -> None:
     node = rm.has_node()
