@@ -89,6 +89,19 @@ _row(
     _ALLOCATIONS.without("queueName"),
     breaks=("SI-ALLOC-006",),
 )
+
+
+@_mutant(
+    "chosen-queue-not-named",
+    "An allocation does not name a queue that policy chose.",
+    breaks=("SI-ALLOC-006",),
+)
+def _(response: si.UpdateResponse) -> None:
+    for allocation in response.newAllocations:
+        if allocation.queueName.startswith("root.namespaces."):
+            allocation.queueName = ""
+
+
 _row(
     "queue-of-another",
     "An allocation names another queue than its own.",
