@@ -426,7 +426,7 @@ def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask:
     breaks=("SI-ASK-018",),
     revision="2023-12",
 )
-@instead_of(asks.withdraw)
+@instead_of(withdrawal.withdraw)
 def _(patch: Patch, original: Original, held: Any, pending: Any, now: float) -> list[Effect]:
     if pending.made:
         patch.fires()
