@@ -1,7 +1,7 @@
 """Ends of an RM's streams: dropped, closed, lost, or ended by the scheduler."""
 
 from siconform.expecting.checks import precondition
-from siconform.outcomes import ConformanceFailure, NotOffered
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.notifications import RegistrationWanted, StreamEnded, UpdateKind
 from siconform.rm.clean_up import CleanUp
 
@@ -19,10 +19,16 @@ class ConnectionSteps(CleanUp):
 
         NotOffered if that is not served: no sentence is about a second stream of a kind.
         """
+        not_offered = NotOffered("the target does not offer to open a stream again")
         self.connection.replaces(kind)
-        self.barriers(kind)
+        try:
+            self.barriers(kind)
+        except PreconditionFailed:
+            if self.observe(RegistrationWanted()):  # the one stream of 2021-02: it was a shutdown
+                raise not_offered from None
+            raise
         if not self.connection.is_open(kind):
-            raise NotOffered("the target does not offer to open a stream again")
+            raise not_offered
 
     def shuts_down(self) -> None:
         """Given: a voluntary shutdown; every stream is half-closed and ends."""
