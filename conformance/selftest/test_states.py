@@ -12,7 +12,7 @@ from siconform.protocol.application_states import (
     WAITING,
     AnotherState,
 )
-from siconform.protocol.matchers import AnotherThan, Matcher, OneOf, PartitionNamed
+from siconform.protocol.matchers import AnotherThan, Matcher, OneOf, PartitionNamed, QueueNamed
 from siconform.protocol.notifications import Allocated, ApplicationUpdated
 
 
@@ -70,6 +70,17 @@ def test_partition_matches_normalised_form() -> None:
     assert partition.accepts("[rm:1]default")
     assert not partition.accepts("")
     assert not partition.accepts("[rm:1]other")
+
+
+def test_queue_matches_its_path_and_the_ends_of_it() -> None:
+    queue = QueueNamed("root.parent.left")
+
+    assert queue.accepts("root.parent.left")
+    assert queue.accepts("parent.left")
+    assert queue.accepts("left")
+    assert not queue.accepts("")
+    assert not queue.accepts("eft")
+    assert not queue.accepts("root.parent")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from sireference.core import application_lifecycle, applications, asks, recovery, updates
-from sireference.core.model import Effect, Register, partition_name
+from sireference.core.model import Effect, Register, RejectedAsk, partition_name
 from sireference.core.registration import ResourceManagers
 from sireference.core.state.application import Application
 from sireference.core.state.partition import Partition
@@ -72,6 +72,21 @@ def _(patch: Patch) -> None:
         return application.state_timer if is_waiting else None
 
     _outlives(patch, waiting_timer, _complete)
+
+
+@mutant(
+    "negative-timeout-is-over",
+    "An application with a negative execution timeout has no time: its asks are rejected.",
+    breaks=("SI-APP-013",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        application = partition.applications.get(ask.application_id)
+        if application is not None and application.submitted.execution_timeout < 0:
+            patch.fires()
+            return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "its time is over")]
+    return original(rm, ask, now)
 
 
 @mutant(

@@ -371,6 +371,68 @@ mutant(
     breaks=("SI-ASK-004",),
     revision="2023-12",
 )(first_values_stay("task_group", "placeholder"))
+mutant(
+    "first-constraint-of-an-ask-stays",
+    "Updates of the placement constraint of a pending ask are ignored (2021-02).",
+    breaks=("SI-ASK-004",),
+    revision="2021-02",
+)(first_values_stay("constraint"))
+
+
+@mutant(
+    "update-without-constraint-keeps-it",
+    "An update without placement constraint keeps that of the earlier ask (2021-02).",
+    breaks=("SI-ASK-004",),
+    revision="2021-02",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    if ask.constraint is None and earlier.ask.constraint is not None:
+        patch.fires()
+        ask = replace(ask, constraint=earlier.ask.constraint)
+    original(asks, earlier, ask)
+
+
+@mutant(
+    "tags-of-an-update-are-added",
+    "The tags of an update are added to those of the earlier ask.",
+    breaks=("SI-ASK-004",),
+    revision="2023-12",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    tags = {**earlier.ask.tags, **ask.tags}
+    if tags != ask.tags:
+        patch.fires()
+    original(asks, earlier, replace(ask, tags=tags))
+
+
+@mutant(
+    "update-without-timeout-keeps-it",
+    "An update without execution timeout keeps that of the earlier ask.",
+    breaks=("SI-ASK-015",),
+    revision="2023-12",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    if ask.execution_timeout <= 0 < earlier.ask.execution_timeout:
+        patch.fires()
+        ask = replace(ask, execution_timeout=earlier.ask.execution_timeout)
+    original(asks, earlier, ask)
+
+
+@mutant(
+    "rest-of-an-ask-is-not-withdrawn",
+    "The withdrawal of an ask that has some of its allocations already is ignored.",
+    breaks=("SI-ASK-018",),
+    revision="2023-12",
+)
+@instead_of(withdrawal.withdraw)
+def _(patch: Patch, original: Original, held: Any, pending: Any, now: float) -> list[Effect]:
+    if pending.made:
+        patch.fires()
+        return []
+    return original(held, pending, now)
 
 
 @mutant(

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.codec import r2021_02, r2021_02_constraints
+from sireference.core import asks
 from sireference.core.model import Ask
 from sireference.core.placement_constraints import (
     AllocationAffinity,
@@ -14,6 +15,8 @@ from sireference.core.placement_constraints import (
     TargetExpression,
     TargetOperator,
 )
+from sireference.core.state.affinity_counts import AffinityCounts
+from sireference.core.state.allocation import Allocation
 
 from mutation.inside import Patch
 from mutation.mutant import mutant
@@ -63,6 +66,19 @@ def _operators(patch: Patch, reads: Callable[[TargetOperator], TargetOperator]) 
 def _(patch: Patch) -> None:
     others = {TargetOperator.IN: TargetOperator.NOT_IN}
     _operators(patch, lambda sent: others.get(sent, sent))
+
+
+@_mutant(
+    "first-value-only",
+    "Of the values of a condition only the first counts.",
+    breaks=("SI-PLACE-002",),
+)
+@instead_of(r2021_02_constraints.operator)
+def _(patch: Patch, original: Callable[..., TargetOperator], message: Any) -> TargetOperator:
+    if len(message.targetValues) > 1:
+        patch.fires()
+        del message.targetValues[1:]
+    return original(message)
 
 
 @_mutant("not-in-is-in", "NOT_IN is treated as IN.", breaks=("SI-PLACE-003",))
@@ -132,6 +148,51 @@ def _(patch: Patch, original: Callable[..., Any], message: Any) -> Any:
 def _(patch: Patch, _: Any, _affinity: Any, node_id: str, _attributes: Tags) -> Group:
     patch.fires()
     return Group(None, node_id)
+
+
+@_mutant(
+    "one-ask-counts-once",
+    "Of the allocations of one ask only the first is counted against a maximum.",
+    breaks=("SI-PLACE-007",),
+)
+def _(patch: Patch) -> None:
+    counted: set[str] = set()
+
+    def added(original: Callable[..., Any], self: AffinityCounts, allocation: Allocation) -> Any:
+        key = allocation.record.ask.key
+        if allocation.record.ask.constraint is not None and key in counted:
+            patch.fires()
+            return []
+        counted.add(key)
+        return original(self, allocation)
+
+    patch.instead_of(AffinityCounts.allocation_added, added)
+
+
+@_mutant(
+    "ended-allocations-are-counted",
+    "An allocation that has ended still counts against a maximum.",
+    breaks=("SI-PLACE-007",),
+)
+@instead_of(AffinityCounts.allocation_removed)
+def _(patch: Patch, _: Any, _counts: AffinityCounts, _allocation: Allocation) -> list[Any]:
+    patch.fires()
+    return []
+
+
+@_mutant(
+    "application-tags-are-of-allocations",
+    "The tags of an application count as those of its allocations.",
+    breaks=("SI-APP-011",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Callable[..., Any], rm: Any, ask: Ask, now: float) -> Any:
+    for partition in rm.partitions.values():
+        application = partition.applications.get(ask.application_id)
+        if application and application.submitted.tags:
+            patch.fires()
+            ask = replace(ask, tags={**application.submitted.tags, **ask.tags})
+    return original(rm, ask, now)
 
 
 @_mutant(

@@ -46,6 +46,37 @@ def _(response: si.UpdateResponse) -> None:
     response.MergeFromString(bytes([8, _UNDEFINED_ACTION]))
 
 
+@_mutant(
+    "nodes-created-or-updated",
+    "A request that creates a node updates none.",
+    breaks=("SI-CONN-017",),
+)
+def _(request: si.UpdateRequest) -> None:
+    if request.newSchedulableNodes:
+        del request.updatedNodes[:]
+
+
+@_mutant(
+    "applications-added-or-removed",
+    "A request that adds an application removes none.",
+    breaks=("SI-CONN-017",),
+)
+def _(request: si.UpdateRequest) -> None:
+    if request.newApplications:
+        del request.removeApplications[:]
+
+
+@_mutant(
+    "existing-allocations-without-tags",
+    "The tags of existing allocations are ignored.",
+    breaks=("SI-PLACE-007",),
+)
+def _(request: si.UpdateRequest) -> None:
+    for node in request.newSchedulableNodes:
+        for allocation in node.existingAllocations:
+            allocation.allocationTags.clear()
+
+
 _row(
     "uuids-repeated",
     "Allocations share a UUID.",
@@ -58,6 +89,19 @@ _row(
     _ALLOCATIONS.without("queueName"),
     breaks=("SI-ALLOC-006",),
 )
+
+
+@_mutant(
+    "chosen-queue-not-named",
+    "An allocation does not name a queue that policy chose.",
+    breaks=("SI-ALLOC-006",),
+)
+def _(response: si.UpdateResponse) -> None:
+    for allocation in response.newAllocations:
+        if allocation.queueName.startswith("root.namespaces."):
+            allocation.queueName = ""
+
+
 _row(
     "queue-of-another",
     "An allocation names another queue than its own.",

@@ -6,17 +6,19 @@ from functools import partial
 from typing import Any, Final
 
 import grpc
+from sireference.codec.codec import Codec
 from sireference.core import application_lifecycle, applications, asks, nodes, scheduler
 from sireference.core.model import (
     Ask,
     Effect,
+    Refused,
     RejectedAsk,
     partition_name,
 )
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import ApplicationState, AskTrigger
 from sireference.shell.engine import Engine
-from sireference.shell.streams import Ending
+from sireference.shell.streams import Ending, OpenStream
 from siwire.ext import extension_pb2 as ext
 
 from mutation.inside import Patch
@@ -104,6 +106,31 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(nodes.update, update)
     patch.instead_of(Engine.carry_out, carry_out)
+
+
+@variant(
+    "ends-the-stream-in-order-after-resync",
+    "An RM that is not running gets the action RESYNC, and its stream ends with OK (2021-02).",
+    once_failed_by=("SI-CONN-010",),
+    areas=("CONN", "REG"),
+    revision="2021-02",
+)
+def _(patch: Patch) -> None:
+    asked: list[str] = []
+
+    def refusal_messages(original: Callable[..., Any], self: Codec, refused: Refused) -> Any:
+        messages = original(self, refused)
+        if messages:
+            patch.fires()
+            asked.append(refused.rm_id)
+        return messages
+
+    def end(original: Callable[..., Any], self: OpenStream, ending: Ending) -> None:
+        original(self, Ending() if asked else ending)
+        asked.clear()
+
+    patch.instead_of(Codec.refusal_messages, refusal_messages)
+    patch.instead_of(OpenStream.end, end)
 
 
 @variant(

@@ -113,6 +113,17 @@ def _(patch: Patch) -> None:
 
 
 @variant(
+    "names-queues-by-their-leaf",
+    "An allocation names its queue without the path (2021-02).",
+    once_failed_by=("SI-ALLOC-006",),
+    revision="2021-02",
+)
+def _(response: si_2021_02.UpdateResponse) -> None:
+    for allocation in response.newAllocations:
+        allocation.queueName = allocation.queueName.rpartition(".")[2]
+
+
+@variant(
     "knows-no-priority-class",
     "An ask with an unknown priority class is rejected (2021-02).",
     once_failed_by=("SI-WIRE-012",),

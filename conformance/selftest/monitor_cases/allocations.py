@@ -72,6 +72,8 @@ CASES = (
             *(released_by_rm("6", PREEMPTED), released("6")),  # so did these
             *(allocated("k", "8"), released("8", PREEMPTED)),
             *(released_by_rm("8", PREEMPTED), REMOVAL, released("8")),  # and these
+            *(allocated("k", "12"), released("12", Termination.PLACEHOLDER_REPLACED), REMOVAL),
+            *(released("12", PREEMPTED), released_by_rm("12", PREEMPTED)),  # void by its removal
             *(allocated("k", "7"), *(released("7", PREEMPTED),) * 2),  # not confirmed, so repeated
             *(released_by_rm("7", PREEMPTED), released("7", PREEMPTED)),  # crossed
             *(allocated("k", "9"), released("9", PREEMPTED), released_by_rm("9")),

@@ -109,8 +109,9 @@ def ended_allocations_stay_ended() -> Evaluator:
     A release of the scheduler is final only when confirmed with the same type, and may be repeated
     until the confirmation is processed. If the RM meanwhile releases the allocation itself, removes
     its application or decommissions its node, STOPPED_BY_RM reports its end and the open release is
-    void. An RM that repeats a release may get a repeated answer. The answer to a release that names
-    another application ends nothing.
+    void; if the RM did the latter two, so does a release of another type. An RM that repeats a
+    release may get a repeated answer. The answer to a release that names another application ends
+    nothing.
     """
     return _ENDS.rule("ended_allocations_stay_ended")
 
@@ -169,6 +170,9 @@ class _Ends:
             return NO_FINDINGS
         is_right = identity not in self._ended
         if kind in BY_THE_SCHEDULER:
+            if identity in self._unconfirmed and self._sent[identity] > 0:
+                self._sent[identity] -= 1
+                is_right = True
             if is_right:
                 self._unconfirmed[identity] = kind
         else:

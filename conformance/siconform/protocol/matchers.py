@@ -107,6 +107,19 @@ class PartitionNamed(Matcher):
         return isinstance(received, str) and self.casefold() in received.casefold()
 
 
+class QueueNamed(Matcher):
+    """A queue by its full path, or by the end of it from any of its queues on, like parent.left.
+
+    No sentence states how a scheduler forms the name of a queue.
+    """
+
+    __slots__ = ()
+
+    def accepts(self, received: object) -> bool:
+        """Return whether it is the path or one of its ends."""
+        return isinstance(received, str) and f".{self}".endswith(f".{received}") and received != ""
+
+
 class Including(Matcher):
     """Every map with these entries, and possibly more."""
 

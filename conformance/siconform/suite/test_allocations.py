@@ -7,7 +7,7 @@ import pytest
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.outcomes import NotOffered
-from siconform.protocol.matchers import PartitionNamed
+from siconform.protocol.matchers import AnotherThan, PartitionNamed, QueueNamed
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -290,7 +290,17 @@ def test_an_allocation_names_its_queue(rm: ResourceManager) -> None:
 
     for queue in ("root.other", "root.parent.left"):
         ask = rm.asks(rm.has_application(queue=queue))
-        rm.expect(Allocated(ask, queue=queue))
+        rm.expect(Allocated(ask, queue=QueueNamed(queue)))
+
+
+@requirement("SI-ALLOC-006")
+def test_an_allocation_names_the_queue_that_policy_chose(rm: ResourceManager) -> None:
+    rm.has_node()
+
+    app = rm.has_application_without_queue(tags={"namespace": rm.new_name("space")})
+
+    # Which one policy chooses is not tested here.
+    rm.expect(Allocated(rm.asks(app), queue=AnotherThan("")))
 
 
 @requirement("SI-ALLOC-007")

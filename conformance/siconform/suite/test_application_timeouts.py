@@ -243,7 +243,10 @@ def test_a_very_large_application_timeout_does_not_end_it_at_once(rm: ResourceMa
 @requirement("SI-APP-013")
 def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager) -> None:
     rm.has_node()
-    unlimited = [rm.has_allocation(rm.has_application(timeout_ms=never)) for never in (0, -5)]
+    with rm.control("an ask that fits is allocated"):
+        rm.expect(Allocated(rm.asks(rm.has_application())))
+    apps = [rm.has_application(timeout_ms=never) for never in (0, -5)]
+    unlimited = [rm.expect(Allocated(rm.asks(app))) for app in apps]
 
     with rm.control("an application with a positive timeout ends"):
         before = rm.now()

@@ -1,6 +1,7 @@
 """Applications: submission and queues (SI-APP)."""
 
 from siconform.marks import requirement
+from siconform.protocol.constraints import Affinity, Constraint, where
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -14,6 +15,8 @@ from siconform.protocol.queue_configurations import queues
 from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
+
+HOST = "si/hostname"
 
 
 @requirement("SI-APP-001")
@@ -211,6 +214,27 @@ def test_application_tags_do_not_steer_asks(rm: ResourceManager) -> None:
     untagged = rm.asks(app, memory=5)
 
     rm.expect(Allocated(untagged, node=roomy))
+
+
+@requirement("SI-APP-011")
+def test_application_tags_are_not_tags_of_its_allocations(rm: ResourceManager) -> None:
+    rm.has_constraints_enforced()
+    host = rm.has_node(attributes={HOST: rm.new_name("host")})
+    app = rm.has_application(tags={"app": "x"})
+    rm.has_allocation(app, node=host)
+    rm.has_ask_left_alone(app, "affinity to allocations", constraint=next_to("unknown"))
+
+    alone = rm.asks(app, constraint=next_to("x"))
+
+    rm.expect_none(Allocated(alone))
+    with rm.control("next to an allocation with that tag it is allocated"):
+        rm.has_allocation(app, tags={"app": "x"}, node=host)
+        rm.is_served(alone, node=host)
+
+
+def next_to(value: str) -> Constraint:
+    """Return a constraint to hosts with an allocation that has this value of the tag "app"."""
+    return Constraint(others=Affinity(HOST, (where("app", value),), at_least=1))
 
 
 @requirement("SI-APP-015")

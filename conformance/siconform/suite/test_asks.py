@@ -6,6 +6,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement
+from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
@@ -142,14 +143,19 @@ def test_of_equal_keys_in_one_message_the_last_one_counts(rm: ResourceManager) -
 def test_tags_and_priority_of_the_earlier_ask_are_forgotten(rm: ResourceManager) -> None:
     rm.has_full_node()
     app = rm.has_application()
-    ask = rm.has_pending_ask(app, priority=3, tags={"said": "first"})
+    first, last = {"said": "first"}, {"said": "last"}
+    ask = rm.has_pending_ask(app, priority=3, tags=first)
+    with_more = rm.has_pending_ask(app, tags={"more": "first"})
 
-    rm.has_asked_again(ask, priority=7, tags={"said": "last"})
+    rm.has_asked_again(ask, priority=7, tags=last)
+    rm.has_asked_again(with_more, tags=last)
     rm.has_node()
 
     # Whether an allocation repeats them at all is tested elsewhere (SI-ALLOC-003).
+    rm.expect_none_of(rm.expect(Allocated(ask)), Allocated(priority=3), Allocated(tags=first))
+    both = {"more": "first", **last}
     rm.expect_none_of(
-        rm.expect(Allocated(ask)), Allocated(priority=3), Allocated(tags={"said": "first"})
+        rm.expect(Allocated(with_more)), Allocated(tags={"more": "first"}), Allocated(tags=both)
     )
 
 
@@ -165,6 +171,36 @@ def test_the_priority_of_the_replacing_ask_decides_its_turn(rm: ResourceManager)
 
     rm.expect(Allocated(other))
     rm.expect_none(Allocated(lowered))
+
+
+@requirement("SI-ASK-004")
+def test_the_placement_constraint_of_the_earlier_ask_is_forgotten(rm: ResourceManager) -> None:
+    rm.has_constraints_enforced()
+    here = rm.has_node(attributes={"zone": "here"})
+    app = rm.has_application()
+    nowhere = on_nodes(where("zone", "nowhere"))
+    moved, freed = (rm.has_pending_ask(app, constraint=nowhere) for _ in range(2))
+
+    rm.has_asked_again(moved, constraint=on_nodes(where("zone", "here")))
+    rm.expect(Allocated(moved, node=here))
+    rm.has_asked_again(freed, constraint=None)
+
+    rm.expect(Allocated(freed, node=here))
+
+
+@requirement("SI-ASK-004")
+def test_the_placement_constraint_of_the_replacing_ask_holds(rm: ResourceManager) -> None:
+    rm.has_constraints_enforced()
+    rm.has_full_node()
+    app = rm.has_application()
+    bound, other = rm.has_pending_ask(app), rm.has_pending_ask(app)
+
+    rm.has_asked_again(bound, constraint=on_nodes(where("zone", "nowhere")))
+    rm.has_node()
+
+    with rm.control("an equal ask without constraint is allocated"):
+        rm.expect(Allocated(other))
+    rm.expect_none(Allocated(bound))
 
 
 @requirement("SI-ASK-005")
@@ -529,6 +565,24 @@ def test_an_execution_timeout_of_zero_or_less_never_ends_it(rm: ResourceManager)
     rm.expect_none(*(Released(identity=allocation.identity) for allocation in unlimited))
 
 
+@requirement("SI-ASK-015")
+def test_a_replacing_ask_without_execution_timeout_never_ends_it(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, timeout_ms=500)
+
+    rm.has_asked_again(ask, timeout_ms=0)
+    rm.has_node()
+    unlimited = rm.expect(Allocated(ask))
+
+    with rm.control("an allocation with a positive timeout ends"):
+        before = rm.now()
+        limited = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
+        ended = Released(identity=limited.identity, termination=Termination.TIMEOUT)
+        rm.expect_when_due(ended, seconds=0.5, since=before)
+    rm.expect_none(Released(identity=unlimited.identity))
+
+
 @requirement("SI-ASK-016")
 def test_an_execution_timeout_does_not_count_the_time_before_the_allocation(
     rm: ResourceManager,
@@ -572,6 +626,21 @@ def test_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
 
     rm.withdraws(withdrawn)
     rm.has_node()
+
+    with rm.control("an equal ask that is not withdrawn is allocated"):
+        rm.expect(Allocated(waiting))
+    rm.expect_none(Allocated(withdrawn))
+
+
+@requirement("SI-ASK-018")
+def test_what_is_pending_of_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    withdrawn, _ = rm.has_partly_allocated_ask(app, memory=6)
+    waiting = rm.has_pending_ask(app, memory=6)
+
+    rm.withdraws(withdrawn)
+    rm.has_node(memory=20)
 
     with rm.control("an equal ask that is not withdrawn is allocated"):
         rm.expect(Allocated(waiting))

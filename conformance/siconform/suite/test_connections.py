@@ -505,6 +505,40 @@ def test_what_names_nothing_does_not_spoil_its_request(rm: ResourceManager) -> N
     rm.expect_none(*(StreamEnded(kind) for kind in UpdateKind))
 
 
+@requirement("SI-CONN-017")
+def test_bad_elements_do_not_spoil_the_other_lists_of_their_request(rm: ResourceManager) -> None:
+    known = rm.has_node(memory=10)
+    grown = rm.has_node(memory=2, vcore=2)
+    unknown = rm.new_name("unknown")
+    app, removed = rm.has_application(), rm.has_application()
+    stopped = rm.has_allocation(app, memory=3, node=known)
+    rm.has_allocation(removed, memory=6, node=known)
+    for_removed = rm.has_waiting_ask(app, memory=7)
+    for_growth = rm.has_waiting_ask(app, memory=1, vcore=20)
+
+    with rm.one_message():
+        rm.registers_node(known)
+        created = rm.registers_node(memory=1)
+        rm.updates_node(grown, memory=2, vcore=30)
+        rm.submits_application(app)
+        added = rm.submits_application()
+        rm.removes_application(unknown)
+        rm.removes_application(removed)
+        rm.asks(unknown)
+        ask = rm.asks(app, memory=1)
+        rm.releases(stopped, identity=unknown)
+        rm.releases(stopped)
+
+    rm.expect(NodeRejected(known))
+    rm.expect(NodeAccepted(created))
+    rm.expect(ApplicationRejected(app))
+    rm.expect(ApplicationAccepted(added))
+    rm.expect(Allocated(ask))
+    rm.expect(Released(identity=stopped.identity))
+    rm.is_served(for_removed, node=known)
+    rm.is_served(for_growth, node=grown)
+
+
 @waits
 @requirement("SI-CONN-018")
 def test_a_restarted_scheduler_knows_all_that_the_rm_replays(

@@ -4,10 +4,13 @@ The published schema cannot express operators other than the default. Tests of t
 corrected schema, and are skipped if the scheduler does not read them.
 """
 
+from dataclasses import replace
+
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.constraints import Affinity, Constraint, Operator, on_nodes, where
 from siconform.protocol.matchers import AnotherThan
-from siconform.protocol.notifications import Allocated
+from siconform.protocol.notifications import Allocated, NodeAccepted
 from siconform.rm.resource_manager import ResourceManager
 
 HOST = "si/hostname"
@@ -28,7 +31,7 @@ def test_an_ask_without_constraint_goes_wherever_there_is_capacity(rm: ResourceM
 
 @requirement("SI-PLACE-002")
 def test_a_condition_without_operator_asks_for_one_of_its_values(rm: ResourceManager) -> None:
-    in_a = rm.has_node(memory=2, attributes={"zone": "a"})
+    in_a = rm.has_node(memory=4, attributes={"zone": "a"})
     in_b = rm.has_node(memory=100, attributes={"zone": "b"})
     app = rm.has_application()
 
@@ -36,6 +39,9 @@ def test_a_condition_without_operator_asks_for_one_of_its_values(rm: ResourceMan
         for zone, node in (("a", in_a), ("b", in_b)):
             ask = rm.asks(app, constraint=on_nodes(where("zone", zone, operator=operator)))
             rm.expect(Allocated(ask, node=node))
+    for values in (("a", "c"), ("c", "a")):
+        ask = rm.asks(app, constraint=on_nodes(where("zone", *values)))
+        rm.expect(Allocated(ask, node=in_a))
 
     rm.expect_none(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a")))))
 
@@ -142,12 +148,45 @@ def test_at_most_one_for_each_host_is_one_for_each_host(rm: ResourceManager) -> 
 
     first = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
     with rm.control("the first ask is allocated"):
-        there = rm.expect(Allocated(first)).node
+        there = rm.expect(Allocated(first))
     second = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
-    rm.expect(Allocated(second, node=AnotherThan(there)))
+    rm.expect(Allocated(second, node=AnotherThan(there.node)))
     third = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
 
     rm.expect_none(Allocated(third))
+    rm.has_released(there)
+    rm.is_served(third, node=there.node)
+
+
+@requirement("SI-PLACE-007")
+def test_at_most_one_for_each_host_is_for_the_allocations_of_one_ask_too(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    for _ in range(2):
+        rm.has_node(attributes={HOST: rm.new_name("host")})
+    app = rm.has_application()
+
+    ask = rm.asks(app, times=3, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
+    rm.has_first_allocations(ask, 2)
+
+    rm.expect_none(Allocated(ask))
+
+
+@requirement("SI-PLACE-007")
+def test_existing_allocations_of_a_new_node_count_on_its_host(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    taken = rm.new_name("node")
+    existing = replace(rm.remembers_allocation(app, taken), tags={"app": "x"})
+    with rm.precondition("a node with an existing allocation is accepted"):
+        rm.registers_node(taken, attributes={HOST: rm.new_name("host")}, existing=(existing,))
+        rm.expect(NodeAccepted(taken))
+
+    ask = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
+
+    rm.expect_none(Allocated(ask))
+    free = rm.has_node(attributes={HOST: rm.new_name("host")})
+    rm.is_served(ask, node=free)
 
 
 @requirement("SI-PLACE-007")

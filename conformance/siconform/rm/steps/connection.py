@@ -1,8 +1,8 @@
 """Ends of an RM's streams: dropped, closed, lost, or ended by the scheduler."""
 
 from siconform.expecting.checks import precondition
-from siconform.outcomes import ConformanceFailure, NotOffered
-from siconform.protocol.notifications import StreamEnded, UpdateKind
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
+from siconform.protocol.notifications import RegistrationWanted, StreamEnded, UpdateKind
 from siconform.rm.clean_up import CleanUp
 
 
@@ -19,10 +19,16 @@ class ConnectionSteps(CleanUp):
 
         NotOffered if that is not served: no sentence is about a second stream of a kind.
         """
+        not_offered = NotOffered("the target does not offer to open a stream again")
         self.connection.replaces(kind)
-        self.barriers(kind)
+        try:
+            self.barriers(kind)
+        except PreconditionFailed:
+            if self.observe(RegistrationWanted()):  # the one stream of 2021-02: it was a shutdown
+                raise not_offered from None
+            raise
         if not self.connection.is_open(kind):
-            raise NotOffered("the target does not offer to open a stream again")
+            raise not_offered
 
     def shuts_down(self) -> None:
         """Given: a voluntary shutdown; every stream is half-closed and ends."""
@@ -42,9 +48,13 @@ class ConnectionSteps(CleanUp):
         self.discards_clean_up()
 
     def is_turned_away(self, kind: UpdateKind) -> None:
-        """Check that the stream of this kind ends with an error status."""
-        ended = self.expect(StreamEnded(kind))
-        if ended.status == "OK":
+        """Check that the stream of this kind ends with an error status, or asks to register again.
+
+        After the action RESYNC (2021-02) any end of the stream is right, and so is none.
+        """
+        received = self.expect_one_of(RegistrationWanted(), StreamEnded(kind))
+        if isinstance(received, StreamEnded) and received.status == "OK":
             raise ConformanceFailure(
-                f"the {kind.value} stream ended with status OK", expected="an error status"
+                f"the {kind.value} stream ended with status OK",
+                expected="an error status or the action RESYNC",
             )
