@@ -234,7 +234,7 @@ class Session:
                 test,
                 profile,
                 self.observed,
-                partial(self._registers_if_dropped, connection, barriers),
+                partial(self._registers_if_dropped, link),
             )
         )
 
@@ -248,18 +248,19 @@ class Session:
             self._register(self._main)
             self._barriers = Barriers(self._main, self.deadlines, self._behaviour)
         else:
-            self._registers_if_dropped(self._main, self._barriers)
+            self._registers_if_dropped(Link(self._main, self._barriers))
         return self._main, self._barriers
 
-    def _registers_if_dropped(self, connection: Connection, barriers: Barriers) -> None:
+    def _registers_if_dropped(self, link: Link) -> None:
         """Register an RM again, as before, if a stream has ended and a new one is not served.
 
         The scheduler may have dropped it, once an earlier test or a probe had left it no objects.
         """
+        connection = link.connection
         if connection.registration is None:
             return
         ended = [kind for kind in UpdateKind if not connection.is_open(kind)]
-        if any(not barriers.are_answered(kind) for kind in ended):
+        if any(not link.barriers.are_answered(kind) for kind in ended):
             connection.drops_streams()  # the others may be about to end
             self._register(connection)
 
