@@ -121,7 +121,7 @@ def withdrawn(rm: ResourceManager, ask: Ask, _node: str) -> None:
 
 
 def is_not_allocated_once(
-    happened: Callable[[ResourceManager, Ask, str], None], rm: ResourceManager
+    rm: ResourceManager, happened: Callable[[ResourceManager, Ask, str], None]
 ) -> None:
     rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
     node = rm.has_node(memory=10)
@@ -140,26 +140,26 @@ def is_not_allocated_once(
 def test_an_ask_is_not_allocated_on_a_node_drained_while_the_rm_is_asked(
     rm: ResourceManager,
 ) -> None:
-    is_not_allocated_once(drained, rm)
+    is_not_allocated_once(rm, drained)
 
 
 @requirement("SI-NODE-033")
 def test_an_ask_is_not_allocated_on_a_node_decommissioned_while_the_rm_is_asked(
     rm: ResourceManager,
 ) -> None:
-    is_not_allocated_once(decommissioned, rm)
+    is_not_allocated_once(rm, decommissioned)
 
 
 @requirement("SI-NODE-018")
 def test_an_ask_is_not_allocated_on_a_node_that_shrank_while_the_rm_is_asked(
     rm: ResourceManager,
 ) -> None:
-    is_not_allocated_once(shrunk, rm)
+    is_not_allocated_once(rm, shrunk)
 
 
 @requirement("SI-REL-015")
 def test_an_ask_withdrawn_while_the_rm_is_asked_is_not_allocated(rm: ResourceManager) -> None:
-    is_not_allocated_once(withdrawn, rm)
+    is_not_allocated_once(rm, withdrawn)
 
 
 @requirement("SI-CB-003")
