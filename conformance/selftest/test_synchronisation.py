@@ -34,13 +34,20 @@ class Rm:
     def __init__(self) -> None:
         self.connection = _connection()
         self.synchronised: list[UpdateKind] = []
+        self.late: list[Fact] = []  # what follows the answer to a barrier
         self.synchronisation = Synchronisation(
             Link(self.connection, cast("Any", self)), alive=lambda: True
         )
 
     def raise_on(self, kind: UpdateKind) -> None:
-        """Record the streams, as ``Barriers`` does."""
+        """Record the streams and the answer, as ``Barriers`` does."""
         self.synchronised.append(kind)
+        self.connection.history.add(
+            self.connection.rm_id,
+            [NodeRejected(f"{BARRIER_PREFIX}node"), *self.late],
+            sent_by_rm=False,
+            barrier=is_barrier,
+        )
 
     def send(self, *requests: Request, received: Sequence[Fact] = ()) -> None:
         """Send these requests, and receive these facts afterwards."""
@@ -134,6 +141,14 @@ def test_barrier_is_raised_again_once_something_happened_or_time_passed(rm: Rm) 
     rm.synchronisation.raise_barrier(UpdateKind.NODES)
     rm.synchronisation.raise_barrier(UpdateKind.ALLOCATIONS)
     assert rm.synchronised[2:] == [UpdateKind.NODES, UpdateKind.ALLOCATIONS]
+
+
+def test_barrier_is_raised_again_if_something_followed_its_answer(rm: Rm) -> None:
+    rm.connection.history.clock = VirtualClock(Standing())
+    rm.late = [NodeAccepted("a")]
+    for _ in range(2):
+        rm.synchronisation.raise_barrier(UpdateKind.NODES)
+    assert len(rm.synchronised) == 2
 
 
 def test_every_barrier_is_raised_in_real_time(rm: Rm) -> None:

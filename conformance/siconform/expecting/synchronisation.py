@@ -67,7 +67,7 @@ class Synchronisation:
         """
         if self._answered_at.get(kind) != self._position():
             self._guarded(partial(self._link.barriers.raise_on, kind))
-            self._answered_at[kind] = self._position()
+            self._answered_at[kind] = self._position_of_answer()
 
     def has_sent(self, requests: Sequence[Request], since: int) -> None:
         """Note requests sent on these streams, and the length of the history before them."""
@@ -104,6 +104,14 @@ class Synchronisation:
         """Return the length of the history, and the time on the target's clock."""
         history = self._link.connection.history
         return len(history), history.moment()
+
+    def _position_of_answer(self) -> tuple[int, float]:
+        """Return the position after the last entry of a barrier: something may have followed it."""
+        length, moment = self._position()
+        history = self._link.connection.history
+        while length and not history[length - 1].barrier:
+            length -= 1
+        return length, moment
 
     def _sent_on(self, kind: UpdateKind, since: int = 0) -> _Sent:
         return self._unsynchronised.setdefault(kind, _Sent(since))
