@@ -19,9 +19,11 @@ import msgspec
 from siconform.catalogue import Side
 from siconform.doctor.examining import selection
 from siconform.verdicts import Verdict
+from siwire import find_revision
 
 from mutation import fired
-from mutation.mutant import Change
+from mutation.mutant import CHANGES, Change
+from mutation.proxy import NONE, reference
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "build" / "mutation"
@@ -232,9 +234,14 @@ def _command(change: Change, options: RunOptions, results: Path) -> list[str]:
 
 def _scheduler(change: Change, options: RunOptions) -> list[str]:
     """Return the option of a run that starts a changed scheduler."""
-    serve = [sys.executable, "-P", "-m", "mutation.proxy", change.name]
-    serve += ["--revision", change.revision, *["--real-clock"] * options.real_clock]
-    serve += ["--variant", options.variant] if options.variant else []
+    if change.is_on_the_wire:
+        serve = [sys.executable, "-P", "-m", "mutation.proxy", change.name]
+        serve += ["--revision", change.revision, *["--real-clock"] * options.real_clock]
+        serve += ["--variant", options.variant] if options.variant else []
+    else:
+        variant = CHANGES[options.variant] if options.variant else NONE
+        served = find_revision(change.revision)
+        serve = [*reference(change, served, variant=variant, real_clock=options.real_clock)]
     return ["--target-command", shlex.join(serve)]
 
 

@@ -25,9 +25,10 @@ def main(arguments: Sequence[str]) -> None:
 def apply(names: str, side: Side, patch: Patch) -> None:
     """Apply a change and, after a plus sign, a permitted variant to combine it with."""
     name, _, variant = names.partition("+")
-    load()
+    wanted = {name, variant} - {""}
+    load(wanted)
     changes = of_side(side)
-    for unknown in {name, variant} - {"", *changes}:
+    for unknown in wanted - changes.keys():
         sys.exit(f'unknown change of the {side.noun}: "{unknown}"; fixtures/mutation lists them')
     for one in (changes[one] for one in (name, variant) if one):
         if not one.is_inside:

@@ -27,19 +27,18 @@ NONE: Final = Change("none", "Nothing is different.")
 
 def main() -> None:
     """Serve until the process ends."""
-    load()
-    changes = of_side(Side.SCHEDULER)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=[NONE.name, *changes])
+    parser.add_argument("name")
     parser.add_argument("--listen", default=ANYWHERE, metavar="HOST:PORT")
     parser.add_argument("--revision", help="Revision of the SI (default: that of the mutant).")
-    parser.add_argument(
-        "--variant",
-        choices=list(changes),
-        help="A permitted variant to combine with it: inside only.",
-    )
+    parser.add_argument("--variant", help="A permitted variant to combine with it: inside only.")
     parser.add_argument("--real-clock", action="store_true")
     given = parser.parse_args()
+    names = {given.name, given.variant} - {NONE.name, None}
+    load(names)
+    changes = of_side(Side.SCHEDULER)
+    for unknown in names - changes.keys():
+        parser.error(f'unknown change of the scheduler: "{unknown}"; fixtures/mutation lists them')
     change = changes.get(given.name, NONE)
     revision = find_revision(given.revision or change.revision)
     if change.is_on_the_wire and revision.name != change.revision:
