@@ -1,11 +1,9 @@
-"""Asks: keys, replacement, number, rejection, priority, timeout and withdrawal (SI-ASK)."""
-
-from dataclasses import replace
+"""Asks: keys, replacement, rejection, priority and withdrawal (SI-ASK)."""
 
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import real_clock, requirement
+from siconform.marks import requirement
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.notifications import (
     Allocated,
@@ -13,8 +11,6 @@ from siconform.protocol.notifications import (
     ApplicationAccepted,
     AskRejected,
     AskReleased,
-    Released,
-    Termination,
     UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
@@ -75,53 +71,6 @@ def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
     real = rm.expect(Allocated(ask, node=node))
     rm.gives(real, {"memory": 3, "vcore": 1}, below={"memory": 8})
     rm.expect_none(Allocated(ask))
-
-
-@requirement("SI-ASK-004")
-def test_an_update_is_used_for_what_is_still_pending_of_an_ask(rm: ResourceManager) -> None:
-    rm.needs(Feature.SEVERAL_ALLOCATIONS)
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    ask = rm.asks(app, memory=6, times=2)
-    rm.has_first_allocations(ask, 1)
-
-    rm.has_asked_again(ask, memory=3)
-
-    rm.gives(rm.expect(Allocated(ask, node=node)), {"memory": 3}, below={"memory": 6})
-
-
-@requirement("SI-NODE-006")
-def test_what_an_ask_got_holds_its_amount_when_the_rest_is_updated(rm: ResourceManager) -> None:
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    ask, _ = rm.has_partly_allocated_ask(app, memory=6)
-
-    rm.has_asked_again(ask, memory=2)
-    rm.expect(Allocated(ask, node=node))
-
-    beyond = rm.asks(app, memory=3)
-    rm.expect_none(Allocated(beyond))
-    with rm.control("it is allocated where it fits"):
-        rm.is_served(beyond, node=rm.has_node(memory=3))
-
-
-@requirement("SI-NODE-006")
-def test_what_an_ask_got_frees_its_amount_although_the_rest_was_updated(
-    rm: ResourceManager,
-) -> None:
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    rm.has_allocation(app, memory=7, node=node)
-    ask, first = rm.has_partly_allocated_ask(app, memory=2)
-
-    rm.has_asked_again(ask, memory=8)
-    rm.withdraws(ask)
-    rm.releases(first)
-
-    beyond = rm.asks(app, memory=4)
-    rm.expect_none(Allocated(beyond))
-    with rm.control("it is allocated where it fits"):
-        rm.is_served(beyond, node=rm.has_node(memory=4))
 
 
 @requirement("SI-ASK-003")
@@ -201,97 +150,6 @@ def test_the_placement_constraint_of_the_replacing_ask_holds(rm: ResourceManager
     with rm.control("an equal ask without constraint is allocated"):
         rm.expect(Allocated(other))
     rm.expect_none(Allocated(bound))
-
-
-@requirement("SI-ASK-005")
-def test_an_ask_is_allocated_no_more_often_than_it_wants(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    app = rm.has_application()
-
-    ask = rm.asks(app, times=3)
-
-    with rm.control("the ask is allocated at all"):
-        rm.expect(Allocated(ask))
-    more = rm.collects(Allocated(ask), most=2)
-    rm.records(f"an ask for 3 allocations: {1 + len(more)} came")
-    rm.expect_none(Allocated(ask))
-
-
-@requirement("SI-ASK-004", "SI-ASK-005")
-def test_a_pending_ask_that_wants_fewer_gets_no_more_than_those(rm: ResourceManager) -> None:
-    rm.has_full_node()
-    app = rm.has_application()
-    ask = rm.has_pending_ask(app, times=3)
-
-    rm.asks_again(ask, times=1)
-    rm.has_node(memory=10)
-
-    rm.expect(Allocated(ask))
-    rm.expect_none(Allocated(ask))
-
-
-@requirement("SI-ASK-005")
-def test_an_ask_that_wants_fewer_than_it_has_gets_no_more_than_those(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    app = rm.has_application()
-    ask = rm.asks(app, memory=5, times=3)
-    allocations = rm.has_first_allocations(ask, 1)
-    allocations += rm.collects(Allocated(ask), most=1)
-
-    rm.asks_again(ask, times=1)
-    rm.has_node(memory=30)
-
-    # Unspecified: whether existing allocations count (C-43); one more may come.
-    one_more = rm.receive_if_any(Allocated(ask))
-    if isinstance(one_more, Allocated):
-        allocations.append(one_more)
-    rm.have_different_identities(allocations)
-    rm.expect_none(Allocated(ask))
-
-
-@requirement("SI-ASK-005")
-def test_an_ask_gets_no_other_allocation_for_one_that_was_released(rm: ResourceManager) -> None:
-    rm.needs(Feature.SEVERAL_ALLOCATIONS)
-    rm.has_node(memory=10)
-    app = rm.has_application()
-    ask = rm.asks(app, memory=5, times=3)
-    two = rm.has_first_allocations(ask, 2)
-
-    rm.has_released(two[0])
-    rm.has_node(memory=30)
-
-    rm.settles()
-    rm.expect_at_most(3, Allocated(ask))
-
-
-@requirement("SI-ASK-006")
-def test_allocations_of_one_ask_share_its_key_and_nothing_else(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    app = rm.has_application()
-
-    ask = rm.asks(app, times=4)
-
-    allocations = rm.collects(Allocated(ask), most=4)
-    rm.expect_none(Allocated(application=app))
-    rm.has_at_least(2, allocations, "one ask is allocated several times")
-    rm.have_different_identities(allocations)
-
-
-@requirement("SI-ASK-007")
-def test_an_ask_for_no_allocation_gets_none(rm: ResourceManager) -> None:
-    rm.has_node()
-    app = rm.has_application()
-
-    with rm.control("an ask for one allocation gets it"):
-        rm.expect(Allocated(rm.asks(app)))
-
-    none, fewer = rm.asks(app, times=0), rm.asks(app, times=-1)
-    later = rm.asks(app, times=2)  # a failure shows only once there is something to allocate
-
-    rm.receive_if_any(Allocated(later), window=rm.deadlines.place)
-    rm.expect_none(Allocated(none), Allocated(fewer))
-    rejected = [ask for ask in (none, fewer) if rm.observe(AskRejected(ask))]
-    rm.records(f"asks for 0 and -1 allocations: {len(rejected)} of 2 rejected")
 
 
 @requirement("SI-ASK-026")
@@ -428,178 +286,6 @@ def test_a_priority_class_no_one_knows_is_no_obstacle(rm: ResourceManager) -> No
     rm.records("the ask of an unknown priority class", answer)
 
 
-def end_after_half_a_second(rm: ResourceManager, *allocations: Allocated, since: float) -> None:
-    """Then: an execution timeout of 500 ms that began after this moment ends the allocations.
-
-    A release without identity ends everything that their application has.
-    """
-    for allocation in allocations:
-        own = Released(identity=allocation.identity, termination=Termination.TIMEOUT)
-        whole = replace(own, application=allocation.application, identity="")
-        if whole.matches(rm.expect_when_due(own, whole, seconds=0.5, since=since)):
-            return
-
-
-@real_clock
-@requirement("SI-ASK-014")
-def test_an_allocation_ends_when_its_execution_timeout_is_over(rm: ResourceManager) -> None:
-    rm.has_node()
-    app = rm.has_application()
-    before = rm.now()
-
-    allocation = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
-
-    end_after_half_a_second(rm, allocation, since=before)
-
-
-@requirement("SI-ASK-014")
-def test_each_allocation_of_an_ask_ends_when_its_execution_timeout_is_over(
-    rm: ResourceManager,
-) -> None:
-    rm.needs(Feature.SEVERAL_ALLOCATIONS)
-    rm.has_node(memory=10)
-    app = rm.has_application()
-    before = rm.now()
-
-    allocations = rm.collects(Allocated(rm.asks(app, times=3, timeout_ms=500)), most=3)
-
-    rm.has_at_least(1, allocations, "an ask is allocated")
-    end_after_half_a_second(rm, *allocations, since=before)
-
-
-@requirement("SI-ASK-014")
-def test_a_later_allocation_of_an_ask_has_an_execution_timeout_of_its_own(
-    rm: ResourceManager,
-) -> None:
-    rm.has_asks_apart()
-    rm.needs(Feature.SEVERAL_ALLOCATIONS)
-    rm.has_node(memory=10)
-    app = rm.has_application()
-    ask = rm.asks(app, memory=6, times=2, timeout_ms=2000)
-    rm.has_first_allocations(ask, 1)
-    rm.stays_quiet(window=1.0)
-
-    since = rm.now()
-    rm.has_node(memory=10)
-    [later] = rm.has_first_allocations(ask, 1)  # NotOffered if the rest was given up
-
-    over = Released(identity=later.identity, termination=Termination.TIMEOUT)
-    rm.expect_when_due(over, seconds=2.0, since=since)
-
-
-@requirement("SI-ASK-014")
-def test_a_very_large_execution_timeout_does_not_end_an_allocation_at_once(
-    rm: ResourceManager,
-) -> None:
-    rm.has_asks_apart()
-    rm.has_node()
-    app = rm.has_application()
-    asks = [rm.asks(app, timeout_ms=ages) for ages in (2**32 + 1, 2**53, 2**63 - 1)]
-    patient = [rm.expect(Allocated(ask)) for ask in asks]
-
-    before = rm.now()
-    allocation = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
-
-    end_after_half_a_second(rm, allocation, since=before)
-    rm.expect_none(*(Released(identity=one.identity) for one in patient))
-
-
-@requirement("SI-ASK-014")
-def test_an_allocation_that_replaced_a_placeholder_ends_when_its_execution_timeout_is_over(
-    rm: ResourceManager,
-) -> None:
-    rm.does_gang_scheduling()
-    rm.has_node()
-    gang = rm.has_gang()
-    placeholders = rm.has_placeholders(gang)
-    before = rm.now()
-
-    real = rm.asks_member(gang, timeout_ms=500)
-
-    with rm.precondition("a placeholder is replaced"):
-        rm.expect_replacement(real, placeholders)
-        allocation = rm.expect(Allocated(real))
-    end_after_half_a_second(rm, allocation, since=before)
-
-
-@requirement("SI-ASK-014")
-def test_a_placeholder_ends_when_its_execution_timeout_is_over(rm: ResourceManager) -> None:
-    rm.does_gang_scheduling()
-    rm.has_node()
-    gang = rm.has_gang()
-    before = rm.now()
-
-    placeholder = rm.expect(Allocated(rm.asks_placeholder(gang, timeout_ms=500)))
-    rm.has_allocation(gang)  # keeps the gang from waiting, which would end the placeholder too
-
-    end_after_half_a_second(rm, placeholder, since=before)
-
-
-@requirement("SI-ASK-014")
-def test_an_allocation_ends_when_the_timeout_of_the_replacing_ask_is_over(
-    rm: ResourceManager,
-) -> None:
-    rm.has_full_node()
-    app = rm.has_application()
-    ask = rm.has_pending_ask(app)
-
-    rm.has_asked_again(ask, timeout_ms=500)
-    before = rm.now()
-    rm.has_node()
-
-    allocation = rm.expect(Allocated(ask))
-    end_after_half_a_second(rm, allocation, since=before)
-
-
-@requirement("SI-ASK-015")
-def test_an_execution_timeout_of_zero_or_less_never_ends_it(rm: ResourceManager) -> None:
-    rm.has_node()
-    app = rm.has_application()
-    unlimited = [rm.expect(Allocated(rm.asks(app, timeout_ms=never))) for never in (0, -1)]
-
-    with rm.control("an allocation with a positive timeout ends"):
-        before = rm.now()
-        limited = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
-        ended = Released(identity=limited.identity, termination=Termination.TIMEOUT)
-        rm.expect_when_due(ended, seconds=0.5, since=before)
-    rm.expect_none(*(Released(identity=allocation.identity) for allocation in unlimited))
-
-
-@requirement("SI-ASK-015")
-def test_a_replacing_ask_without_execution_timeout_never_ends_it(rm: ResourceManager) -> None:
-    rm.has_full_node()
-    app = rm.has_application()
-    ask = rm.has_pending_ask(app, timeout_ms=500)
-
-    rm.has_asked_again(ask, timeout_ms=0)
-    rm.has_node()
-    unlimited = rm.expect(Allocated(ask))
-
-    with rm.control("an allocation with a positive timeout ends"):
-        before = rm.now()
-        limited = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
-        ended = Released(identity=limited.identity, termination=Termination.TIMEOUT)
-        rm.expect_when_due(ended, seconds=0.5, since=before)
-    rm.expect_none(Released(identity=unlimited.identity))
-
-
-@requirement("SI-ASK-016")
-def test_an_execution_timeout_does_not_count_the_time_before_the_allocation(
-    rm: ResourceManager,
-) -> None:
-    rm.has_full_node()
-    app = rm.has_application()
-    ask = rm.asks(app, timeout_ms=500)
-    rm.stays_quiet(AskReleased(ask), window=0.6)
-    rm.is_pending(ask)
-    before = rm.now()
-
-    rm.has_node()
-    allocation = rm.expect(Allocated(ask))
-
-    end_after_half_a_second(rm, allocation, since=before)
-
-
 @requirement("SI-ASK-017")
 def test_a_rejected_ask_is_over_until_it_is_asked_again(rm: ResourceManager) -> None:
     rm.has_node()
@@ -626,21 +312,6 @@ def test_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
 
     rm.withdraws(withdrawn)
     rm.has_node()
-
-    with rm.control("an equal ask that is not withdrawn is allocated"):
-        rm.expect(Allocated(waiting))
-    rm.expect_none(Allocated(withdrawn))
-
-
-@requirement("SI-ASK-018")
-def test_what_is_pending_of_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    app = rm.has_application()
-    withdrawn, _ = rm.has_partly_allocated_ask(app, memory=6)
-    waiting = rm.has_pending_ask(app, memory=6)
-
-    rm.withdraws(withdrawn)
-    rm.has_node(memory=20)
 
     with rm.control("an equal ask that is not withdrawn is allocated"):
         rm.expect(Allocated(waiting))
