@@ -20,7 +20,7 @@ from siwire.r2023_12 import si_pb2 as si_before
 
 from mutation.inside import Original, Patch
 from mutation.main_revision import NAME, si
-from mutation.mutant import keep, variant
+from mutation.mutant import CHANGES, Wire, keep, variant
 from mutation.patching import instead_of
 
 _BEFORE: Final = "2023-12"  # identity and key differ
@@ -140,16 +140,39 @@ def _(
     return [*effects, UpdatedApplication(partition.rm_id, name, before, now, why)]
 
 
+def _reports_killed(response: si.ApplicationResponse) -> None:
+    keep(response.updated, lambda update: update.state != "Failing")
+    for update in response.updated:
+        if update.state == "Failed":
+            update.state = "KILLED"
+
+
 @_on_the_wire(
     "failed-is-called-killed",
     "A failed application is reported as KILLED, and never as failing.",
     once_failed_by=("SI-GANG-034", "SI-GANG-038"),
 )
 def _(response: si.ApplicationResponse) -> None:
-    keep(response.updated, lambda update: update.state != "Failing")
-    for update in response.updated:
-        if update.state == "Failed":
-            update.state = "KILLED"
+    _reports_killed(response)
+
+
+@_on_the_wire(
+    "what-the-rm-ends-is-killed",
+    "A removed application is reported as Killed, like one that failed.",
+    once_failed_by=("SI-GANG-034", "SI-GANG-037", "SI-GANG-038"),
+    areas=("APP", "GANG"),
+)
+def _(response: si.ApplicationResponse, wire: Wire) -> None:
+    _reports_killed(response)
+    wire.memory["moments"].update(one.stateTransitionTimestamp for one in response.updated)
+
+
+@CHANGES["what-the-rm-ends-is-killed"].also
+def _(request: si.ApplicationRequest, wire: Wire) -> None:
+    for one in request.remove:
+        end = si.UpdatedApplication(applicationID=one.applicationID, state="Killed")
+        end.stateTransitionTimestamp = max(wire.memory["moments"], default=1)
+        wire.to_rm(si.ApplicationResponse(updated=[end]))
 
 
 @variant(

@@ -1,26 +1,32 @@
 """Permitted variants of registration, configuration, reflection and events."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from siconform.protocol.queue_configurations import conformance_queues
+from sireference.configuration.model import QueueConfig
 from sireference.core import configuration_update
-from sireference.core.model import Effect, ReleasedAllocation
+from sireference.core.model import Effect, Refused, ReleasedAllocation
 from sireference.core.resources import NOTHING
+from sireference.core.scheduler import Scheduler
 from sireference.core.state.quota import Quota
 from sireference.core.states import TerminationType
 from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si_2021_02
 
 from mutation.event_batches import keep_records
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.inside.descriptions import describes
 from mutation.main_revision import NAME, si
-from mutation.mutant import Wire, keep, variant
+from mutation.mutant import CHANGES, Wire, keep, variant
+from mutation.patching import instead_of
 
 _A_WHILE: Final = 3.0  # seconds
+_OFTEN: Final = 0.5  # seconds
+_COLLECTED: Final[dict[str, tuple[list[Any], float]]] = {}  # by RM, with the time
 _OF_CALLBACKS: Final = ("EventRecord", "UpdateContainerSchedulingStateRequest")
 _on_the_wire: Final = partial(variant, revision=NAME)
 
@@ -191,6 +197,66 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
     request.config = (
         "configurations are not accepted" if request.config else str(conformance_queues())
     )
+
+
+@_on_the_wire(
+    "knows-no-limits-of-users",
+    "A configuration with limits of users or groups is refused.",
+    once_failed_by=("SI-ALLOC-010", "SI-ALLOC-012", "SI-EVT-014", "SI-REC-007", "SI-REG-007"),
+    areas=("ALLOC", "APP", "EVT", "GANG", "REC", "REG"),
+)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    request.config = _without_limits(request.config)
+
+
+@CHANGES["knows-no-limits-of-users"].also
+def _(change: ext.ConfigurationChange) -> None:
+    change.config = _without_limits(change.config)
+
+
+def _without_limits(config: str) -> str:
+    return "unknown key: limits" if "limits:" in config else config
+
+
+@variant(
+    "keeps-queues-in-use",
+    "A configuration without a queue that has applications is refused.",
+    once_failed_by=("SI-CFG-001",),
+    areas=("CFG",),
+)
+def _(patch: Patch) -> None:
+    def update(original: Original, rm: Any, event: Any, now: float) -> Any:
+        there = [queue for one in event.configuration.partitions for queue in _paths(one.root)]
+        for partition in rm.partitions.values():
+            for application in partition.applications.values():
+                if application.leaf.name not in there:
+                    patch.fires()
+                    return [Refused(rm.rm_id, f"queue {application.leaf.name} is in use")]
+        return original(rm, event, now)
+
+    patch.instead_of(configuration_update.update, update)
+
+
+def _paths(queue: QueueConfig, above: str = "") -> Iterator[str]:
+    yield (path := f"{above}{queue.name}")
+    for child in queue.queues:
+        yield from _paths(child, f"{path}.")
+
+
+@variant(
+    "collects-metrics-now-and-then",
+    "Auto-scaling metrics are collected every 0.5 s (2021-02).",
+    once_failed_by=("SI-AUTO-001",),
+    revision="2021-02",
+)
+@instead_of(Scheduler.outstanding)
+def _(patch: Patch, original: Original, scheduler: Scheduler, rm_id: str) -> Any:
+    listed, since = _COLLECTED.get(rm_id, ([], -_OFTEN))
+    if time.monotonic() - since > _OFTEN:
+        listed, since = _COLLECTED[rm_id] = original(scheduler, rm_id), time.monotonic()
+    elif listed != original(scheduler, rm_id):
+        patch.fires()
+    return listed
 
 
 @variant(
