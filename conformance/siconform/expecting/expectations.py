@@ -28,6 +28,15 @@ class Expectations(Steps):
         """Wait for the first element that matches one of the permitted outcomes."""
         return self._await(patterns, timeout)  # type: ignore[return-value]  # matches one's type
 
+    def expect_each(self, *patterns: F) -> list[F]:
+        """Wait for an element for each pattern, in any order; each may take as long as one."""
+        waiting, received = list(patterns), []
+        while waiting:
+            received.append(self.expect_one_of(*waiting))
+            satisfied = next(one for one in waiting if one.matches(received[-1]))
+            waiting.remove(satisfied)
+        return received
+
     def waits_for(self, *patterns: Fact) -> Fact | None:
         """Return the first matching element without consuming it, or None at the deadline."""
         history = self.exchange.history

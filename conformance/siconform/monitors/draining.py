@@ -17,7 +17,7 @@ from siconform.protocol.notifications import (
     Termination,
     UpdateKind,
 )
-from siconform.protocol.requests import Action, NodeRequest
+from siconform.protocol.requests import REQUIRED_NODE, Action, AskRequest, NodeRequest
 from siconform.recording.history import Entry
 
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAINING)
@@ -77,7 +77,8 @@ class _Node:
 class _Placements:
     """Finds new allocations on draining nodes.
 
-    Existing allocations and replacements are not new ones.
+    Existing allocations and replacements are not new ones; those of asks that require the node are
+    left out (SI-NODE-026).
     """
 
     def __init__(self) -> None:
@@ -85,6 +86,7 @@ class _Placements:
         self._drains: Certainty[tuple[str, _Node]] = Certainty()
         self._existing: set[str] = set()  # identities
         self._replacing: set[str] = set()  # applications
+        self._required: set[tuple[str, str]] = set()  # keys of asks, with the required node
 
     def __call__(self, entry: Entry) -> Findings:
         for name, node in self._drains.observe(entry):
@@ -112,6 +114,8 @@ class _Placements:
                 return self._is_requested(request, entry.number)
             case NodeAccepted(node=name) if name in self._nodes:
                 self._nodes[name].accepted = True
+            case AskRequest(tags=tags) as ask if REQUIRED_NODE in tags:
+                self._required.add((ask.key, tags[REQUIRED_NODE]))
             case NodeRejected(node=name) if name in self._nodes:
                 return self._is_rejected(name)
             case Released(application=application, termination=Termination.PLACEHOLDER_REPLACED):
@@ -164,7 +168,8 @@ class _Placements:
 
     def _is_placed(self, new: Allocated, node: _Node) -> Findings:
         replaces = bool(new.task_group) and new.application in self._replacing
-        if not node.drains or replaces or new.identity in self._existing:
+        is_required = (new.key, new.node) in self._required
+        if not node.drains or replaces or is_required or new.identity in self._existing:
             return NO_FINDINGS
         message = f"allocation {new.identity} is on {new.node}, which is draining"
         return {rule: message for rule, concerns in node.violated().items() if concerns}
@@ -176,7 +181,7 @@ def _holds(rule: str, precondition: object = "always") -> Findings:
 
 
 _PLACEMENTS: Final = SharedAnalysis(_Placements)
-_OBSERVED: Final = (*NODES, *REPORTING, Allocated, Released, *CERTAINTY)
+_OBSERVED: Final = (*NODES, *REPORTING, AskRequest, Allocated, Released, *CERTAINTY)
 _FINDS: Final = (*REPORTING, NodeRejected, Allocated)
 
 MONITORS: Final = (

@@ -125,7 +125,10 @@ class _Causes:
         application = self._objects.applications.get(event.about)
         if event.subject is Subject.APPLICATION and application is not None:
             yield from self._of_application(event, application)
-        request = self._objects.request(event.about, event.reference)
+        names = [event.about, event.reference]
+        if event.detail is Detail.ALLOC_REPLACED:  # the other may be what replaced it
+            names.sort(key=self._is_real)
+        request = self._objects.request(*names)
         if request is not None:
             yield from self._of_end(event, request)
         if event.subject is Subject.USERS:
@@ -134,6 +137,10 @@ class _Causes:
             is_right = event.subject is Subject.QUEUE and self._may_enforce
             message = f"{event.about} is reported as {event.detail.value} without a new limit"
             yield "quota_preemption_follows_a_new_configuration", "" if is_right else message
+
+    def _is_real(self, name: str) -> bool:
+        request = self._objects.request(name)
+        return request is not None and not request.placeholder
 
     def _of_application(self, event: EventReceived, of: Application) -> Iterator[_Verdict]:
         name, detail = event.about, event.detail

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import ClassVar, TypedDict
+from typing import ClassVar, Final, TypedDict
 
 from siconform.protocol.availability import sent_as, since, until
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Termination, UpdateKind
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+
+REQUIRED_NODE: Final = "yunikorn.apache.org/requiredNode"
+"""The tag that may tie an ask to a node."""
 
 Amounts = Mapping[str, int]
 """Resource type -> amount in the RM's smallest unit, as on the wire (int64)."""

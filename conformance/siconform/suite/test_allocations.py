@@ -243,7 +243,7 @@ def test_every_allocation_has_an_identity_of_its_own(rm: ResourceManager) -> Non
     for _ in range(2):
         with rm.one_message():
             asks = [rm.asks(app) for _ in range(50)]
-        latest = [rm.expect(Allocated(ask)) for ask in asks]
+        latest = rm.expect_each(*(Allocated(ask) for ask in asks))
         allocations += latest
         rm.have_different_identities(allocations)
         with rm.one_message():
@@ -310,11 +310,14 @@ def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceMana
     yields = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
     takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
 
-    first = rm.asks(app, originator=True, policy=takes)
+    first = rm.asks(app, originator=False, policy=takes)
     second = rm.asks(app, originator=False, policy=yields)
 
-    rm.expect(Allocated(first, originator=True, preemption_policy=takes))
+    rm.expect(Allocated(first, originator=False, preemption_policy=takes))
     rm.expect(Allocated(second, originator=False, preemption_policy=yields))
+
+    third = rm.asks(app, originator=True, policy=takes)
+    rm.expect_of_originator(Allocated(third, originator=True, preemption_policy=takes))
 
 
 @requirement("SI-ALLOC-007")
@@ -329,7 +332,7 @@ def test_later_allocations_of_an_ask_repeat_its_originator_and_preemption_policy
     ask = rm.asks(app, originator=True, policy=takes, times=3)
 
     repeated = Allocated(ask, originator=True, preemption_policy=takes)
-    rm.expect(repeated)
+    rm.expect_of_originator(repeated)
     for later in rm.collects(Allocated(ask), most=2):
         rm.agrees(later, repeated)
 
@@ -343,7 +346,7 @@ def test_an_allocation_repeats_them_however_long_its_ask_waited(rm: ResourceMana
 
     rm.has_node()
 
-    rm.expect(Allocated(ask, originator=True, preemption_policy=policy))
+    rm.expect_of_originator(Allocated(ask, originator=True, preemption_policy=policy))
 
 
 @requirement("SI-ASK-029")

@@ -12,6 +12,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.queue_configurations import queues
+from siconform.protocol.requests import REQUIRED_NODE
 from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
@@ -209,7 +210,7 @@ def test_application_tags_are_free_form(rm: ResourceManager) -> None:
 def test_application_tags_do_not_steer_asks(rm: ResourceManager) -> None:
     roomy = rm.has_node(memory=10)
     small = rm.has_node(memory=1)
-    app = rm.has_application(tags={"yunikorn.apache.org/requiredNode": small})
+    app = rm.has_application(tags={REQUIRED_NODE: small})
 
     untagged = rm.asks(app, memory=5)
 

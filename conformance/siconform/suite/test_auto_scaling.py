@@ -33,7 +33,7 @@ def test_what_waits_no_longer_is_not_listed(rm: ResourceManager) -> None:
     with rm.precondition("a new node serves the waiting ask"):
         rm.expect(Allocated(waiting))
 
-    rm.does_not_see_outstanding(waiting)
+    rm.no_longer_sees_outstanding(waiting)
 
 
 @requirement("SI-AUTO-001")
@@ -47,7 +47,7 @@ def test_what_is_withdrawn_is_not_listed(rm: ResourceManager) -> None:
     rm.withdraws(withdrawn)
     rm.synchronise_all()
 
-    rm.does_not_see_outstanding(withdrawn)
+    rm.no_longer_sees_outstanding(withdrawn)
     rm.sees_outstanding(kept)
 
 
@@ -72,7 +72,7 @@ def test_ask_held_back_by_a_limit_is_not_listed(rm: ResourceManager) -> None:
 
 @requirement("SI-AUTO-002")
 def test_what_a_user_may_not_have_is_not_listed(unregistered_rm: UnregisteredRM) -> None:
-    unregistered_rm.has_registered(config=queues("limited-user"))
+    unregistered_rm.has_registered_with_limits(queues("limited-user"))
     unregistered_rm.has_node(memory=20)
     limited = unregistered_rm.has_application(queue="root.shared", user="limited")  # at most 5
     unregistered_rm.has_allocation(limited, memory=4)

@@ -48,7 +48,7 @@ def test_a_queue_that_was_taken_out_while_in_use_accepts_applications_once_it_is
     rm.has_node()
     held = rm.has_allocation(rm.has_application(queue="root.second"))  # keeps the queue in use
 
-    rm.is_reconfigured(queues_with_quotas(first=None))
+    rm.has_been_reconfigured_with("removing a queue in use", queues_with_quotas(first=None))
     early = rm.submits_application(queue="root.second")
     verdict = rm.expect_one_of(ApplicationRejected(early), ApplicationAccepted(early))
     rm.records("a queue in use that is not configured any more", verdict)

@@ -9,6 +9,7 @@ from siconform.protocol.notifications import (
     NodeRejected,
     Released,
 )
+from siconform.protocol.requests import REQUIRED_NODE
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.preemption import (
@@ -18,7 +19,6 @@ from siconform.rm.steps.preemption import (
     TAKING_QUEUE,
 )
 
-NAMED_NODE = "yunikorn.apache.org/requiredNode"
 MAY_BE_PREEMPTED = "yunikorn.apache.org/allowPreemption"
 FOUR_OF_MEMORY = '{"resources": {"memory": {"value": 4}}}'
 
@@ -55,7 +55,7 @@ def test_the_required_node_tag_may_tie_an_ask_to_a_node(rm: ResourceManager) -> 
     rm.has_node(memory=10)
     app = rm.has_application()
 
-    ask = rm.asks(app, memory=2, tags={NAMED_NODE: named})
+    ask = rm.asks(app, memory=2, tags={REQUIRED_NODE: named})
 
     at_once = rm.receive_if_any(Allocated(ask))
     rm.records("an ask that requires a full node, with another free", at_once, otherwise="it waits")

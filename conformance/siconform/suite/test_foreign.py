@@ -13,12 +13,12 @@ from siconform.protocol.notifications import (
     NodeAccepted,
     Released,
 )
+from siconform.protocol.requests import REQUIRED_NODE
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.foreign import STATIC_TAGS
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
-NAMED_NODE = "yunikorn.apache.org/requiredNode"
 LARGEST = 2**63 - 1
 
 
@@ -348,7 +348,7 @@ def test_a_foreign_allocation_stays_where_an_ask_can_go_nowhere_else(rm: Resourc
     rm.has_node(memory=10)
     app = rm.has_application()
 
-    bound = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={NAMED_NODE: node})
+    bound = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={REQUIRED_NODE: node})
 
     rm.expect_nothing_allocated(Released(identity=foreign), Allocated(bound))
     rm.releases_foreign(foreign)

@@ -244,15 +244,17 @@ def test_what_replaces_a_placeholder_repeats_originator_and_policy_of_its_ask(
     rm: ResourceManager,
 ) -> None:
     rm.does_gang_scheduling()
-    gang, placeholders = rm.has_complete_gang()
+    gang, placeholders = rm.has_complete_gang(members=2)
     takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
 
-    real = rm.asks(
-        gang, resources=gang.member, task_group=TASK_GROUP, originator=True, policy=takes
+    real, flagged = (
+        rm.asks(gang, resources=gang.member, task_group=TASK_GROUP, originator=one, policy=takes)
+        for one in (False, True)
     )
 
     rm.expect_replacement(real, placeholders)
-    rm.expect(Allocated(real, originator=True, preemption_policy=takes))
+    rm.expect(Allocated(real, originator=False, preemption_policy=takes))
+    rm.expect_of_originator(Allocated(flagged, originator=True, preemption_policy=takes))
 
 
 @requirement("SI-ALLOC-007")
@@ -271,7 +273,9 @@ def test_a_placeholder_repeats_originator_and_policy_of_its_ask(rm: ResourceMana
         policy=takes,
     )
 
-    rm.expect(Allocated(ask, placeholder=True, originator=True, preemption_policy=takes))
+    rm.expect_of_originator(
+        Allocated(ask, placeholder=True, originator=True, preemption_policy=takes)
+    )
 
 
 @requirement("SI-ASK-012")

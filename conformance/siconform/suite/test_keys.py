@@ -16,6 +16,7 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
+from siconform.protocol.requests import REQUIRED_NODE
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gangs import QUOTA_QUEUE, TASK_GROUP, replaced
@@ -23,7 +24,6 @@ from siconform.rm.steps.preemption import (
     MAY_NOT_PREEMPT,
 )
 
-NAMED_NODE = "yunikorn.apache.org/requiredNode"
 STOPPED_BY_RM = Termination.STOPPED_BY_RM
 
 
@@ -185,7 +185,7 @@ def test_a_pending_ask_that_no_longer_names_a_node_may_go_to_any(rm: ResourceMan
     full = rm.has_full_node()
     node = rm.has_node(memory=10)
     app = rm.has_application()
-    bound = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={NAMED_NODE: full.node})
+    bound = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={REQUIRED_NODE: full.node})
     rm.is_pending(bound)
 
     rm.has_asked_again(bound, tags={})
@@ -446,12 +446,7 @@ def test_each_of_many_asks_is_allocated_under_its_own_key(rm: ResourceManager) -
     with rm.one_message():
         asks = [rm.asks(app) for _ in range(100)]
 
-    waiting = [Allocated(ask) for ask in asks]
-    allocations = []
-    while waiting:  # in any order, one per pass
-        received = rm.expect_one_of(*waiting)
-        waiting = [pattern for pattern in waiting if not pattern.matches(received)]
-        allocations.append(received)
+    allocations = rm.expect_each(*(Allocated(ask) for ask in asks))
     rm.have_different_identities(allocations)
     rm.expect_none(Allocated(application=app))
     rm.still_holds(allocations[-1])

@@ -46,12 +46,13 @@ def test_a_limit_is_reported_of_the_user_or_the_group_that_has_it(
     rm.observes_events()
     rm.events_so_far()
 
-    rm.has_been_reconfigured(
+    rm.has_been_reconfigured_with(
+        "limits of users",
         queue_with_limits(
             "shared",
             {"users": [user], "maxresources": {"memory": 5}},
             {"groups": [group], "maxresources": {"memory": 7}},
-        )
+        ),
     )
     limited = rm.events_of_this_step(OneOf([user, group]), Subject.USERS)
     rm.has_been_reconfigured(queue_with_limits("shared"))
@@ -74,7 +75,7 @@ def test_usage_and_links_are_reported_of_the_owner_of_an_application(
         {"users": [user], "maxresources": {"memory": 50}},
         {"groups": [group], "maxresources": {"memory": 50}},
     )
-    rm.has_registered(config=queue_with_limits("shared", *limits))
+    rm.has_registered_with_limits(queue_with_limits("shared", *limits))
     rm.observes_events()
     rm.has_node()
 
@@ -135,7 +136,7 @@ def test_waiting_for_a_slot_of_the_owner_is_reported_of_who_waits(
     rm.needs(Feature.APPLICATION_LIMIT)
     user, group = rm.new_name("user"), rm.new_name("group")
     limit = {whose: [user if whose == "users" else group], "maxapplications": 1}
-    rm.has_registered(config=queue_with_limits("shared", limit))
+    rm.has_registered_with_limits(queue_with_limits("shared", limit))
     rm.observes_events()
     rm.has_node()
     first = rm.has_application(queue="root.shared", user=user, groups=(group,))

@@ -13,9 +13,8 @@ from siconform.protocol.notifications import (
     StreamEnded,
     UpdateKind,
 )
+from siconform.protocol.requests import REQUIRED_NODE
 from siconform.rm.resource_manager import ResourceManager
-
-NAMED_NODE = "yunikorn.apache.org/requiredNode"
 
 
 @requirement("SI-NODE-016")
@@ -342,7 +341,7 @@ def test_an_ask_that_requires_a_node_survives_its_removal(rm: ResourceManager) -
     rm.has_allocation(app, memory=1, node=node)
     other = rm.has_node(memory=10)
     rm.has_allocation(app, memory=1, node=other)  # keeps the application from completing
-    waiting = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={NAMED_NODE: node})
+    waiting = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={REQUIRED_NODE: node})
 
     rm.drains(node)
     rm.decommissions(node)

@@ -270,7 +270,7 @@ def test_existing_allocations_added_by_themselves_count_for_their_user(
     rm = unregistered_rm
     user = rm.new_name("user")
     limit = {"users": [user], "maxresources": {"memory": 10}}
-    rm.has_registered(config=queue_with_limits("shared", limit))
+    rm.has_registered_with_limits(queue_with_limits("shared", limit))
     node = rm.has_node(memory=100)
     app = rm.has_application(queue="root.shared", user=user)
     held = rm.has_allocation(app, memory=1)

@@ -340,7 +340,7 @@ def test_its_user_gets_back_what_an_updated_allocation_held_last(
     rm = unregistered_rm
     user = rm.new_name("user")
     limit = {"users": [user], "maxresources": {"memory": 10}}
-    rm.has_registered(config=queue_with_limits("shared", limit))
+    rm.has_registered_with_limits(queue_with_limits("shared", limit))
     rm.has_node(memory=10)
     app, other = (rm.has_application(queue="root.shared", user=user) for _ in range(2))
     held = rm.has_allocation(app, memory=memory)

@@ -27,7 +27,7 @@ def limited(user: str) -> str:
 def has_limited_user(rm: UnregisteredRM) -> str:
     """Given: a user who may hold 10 memory in ``LIMITED_QUEUE``."""
     user = rm.new_name("user")
-    rm.has_registered(config=limited(user))
+    rm.has_registered_with_limits(limited(user))
     return user
 
 
@@ -157,8 +157,8 @@ def test_what_a_preempted_allocation_leaves_is_free_for_its_user(
     user = rm.new_name("user")
     limits = json.dumps([{"users": [user], "maxresources": {"memory": 9}}])
     taking = "              - name: taking\n"
-    rm.has_registered(
-        config=conformance_queues().replace(taking, f"{taking}                limits: {limits}\n")
+    rm.has_registered_with_limits(
+        conformance_queues().replace(taking, f"{taking}                limits: {limits}\n")
     )
     rm.has_node(memory=10)
     taker = rm.has_application(queue=TAKING_QUEUE, user=user)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from siwire.ext import extension_pb2 as ext
 
 from siconform.expecting.checks import precondition
-from siconform.outcomes import ConformanceFailure
+from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.configuration import (
     ConfigurationApplied,
     ConfigurationRefused,
@@ -74,6 +74,14 @@ class ConfigurationSteps(OptionalExtension):
         """Given: the scheduler runs with this configuration."""
         with precondition("a usable configuration is applied"):
             self.is_reconfigured(config)
+
+    def has_been_reconfigured_with(self, feature: str, config: str) -> None:
+        """Given: it runs with this configuration; NotOffered if it refuses what has this feature.
+
+        The feature is one that no revision demands, such as limits of users.
+        """
+        if isinstance(self.changes_configuration(config), ConfigurationRefused):
+            raise NotOffered(f"the target does not offer {feature}: it refuses the configuration")
 
     def is_refused_configuration(
         self, config: str, *, rm_id: str | None = None, policy_group: str = POLICY_GROUP

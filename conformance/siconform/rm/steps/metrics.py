@@ -55,6 +55,11 @@ class MetricsSteps(Expectations, OptionalExtension):
             if _of(ask, listed):
                 raise _unlike(f"listed: {ask.sent}", listed)
 
+    def no_longer_sees_outstanding(self, *asks: Ask) -> None:
+        """Check that the list, which may be collected now and then, soon has none of these."""
+        self._look_until(lambda there: not any(_of(ask, there) for ask in asks))
+        self.does_not_see_outstanding(*asks)
+
     def _look_until(
         self, is_it: Callable[[Sequence[Outstanding]], bool], seconds: float | None = None
     ) -> list[Outstanding]:

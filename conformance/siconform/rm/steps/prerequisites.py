@@ -1,5 +1,6 @@
 """Prerequisites: optional behaviour that must be observed before a test of it can run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from siwire import Capability
@@ -116,11 +117,19 @@ class PrerequisiteSteps(BasicSteps):
         if not accepted.matches(received):
             raise NotOffered(f"the target does not apply {reason}")
 
-    def any_new_key(self) -> NoneOf:
-        """Return any key but those of asks before this test, whose ends may come late."""
+    def any_new_key(self, *, but: Sequence[str] = ()) -> NoneOf:
+        """Return any key but these and those of earlier tests' asks, whose ends may come late."""
         before = self.exchange.history.between(0, self.exchange.start)
         asks = (one.content for one in before if isinstance(one.content, AskRequest))
-        return NoneOf((ask.key for ask in asks), "of this test")
+        return NoneOf((*(ask.key for ask in asks), *but), "of this test")
+
+    def expect_of_originator(self, allocated: Allocated) -> None:
+        """Expect the ask of an originator to be allocated like this; NotOffered if it is refused.
+
+        The specification does not define the purpose of the flag (SI-ASK-024).
+        """
+        if isinstance(self.expect_one_of(allocated, AskRejected(allocated.key)), AskRejected):
+            raise NotOffered("the target does not offer asks of an originator")
 
     def rejected(self, ask: Ask) -> bool:
         """Return whether the ask was rejected, which is allowed if it does not fit."""

@@ -5,7 +5,7 @@ from typing import Final, TypedDict, Unpack
 
 from siconform.expecting.checks import precondition
 from siconform.expecting.endpoint import Endpoint
-from siconform.outcomes import ConformanceFailure, NotForThisTarget
+from siconform.outcomes import ConformanceFailure, NotForThisTarget, NotOffered
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.queue_configurations import POLICY_GROUP, QueueConfiguration
 from siconform.protocol.registration import RegistrationAnswered
@@ -91,6 +91,16 @@ class RegistrationSteps(OptionalExtension):
         """Given: a successful registration."""
         with precondition("the RM registers"):
             self.is_registered(**request)
+
+    def has_registered_with_limits(self, config: str) -> None:
+        """Given: a registration with limits of users or groups; NotOffered if it is refused.
+
+        No revision has such limits, so a scheduler need not know them.
+        """
+        outcome = self.registers(config=config)
+        if outcome.status != "OK":
+            raise NotOffered("the target does not offer limits of users: it refuses them")
+        self.connection.opens_all()
 
     def is_registered_again(self, **request: Unpack[RegistrationValues]) -> None:
         """Register once more, and fail unless that succeeds.
