@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from selftest.monitor_cases.case import Case
 from selftest.monitor_cases.node_verdicts import CERTAIN, DRAINED, NO, YES
+from selftest.monitor_cases.nodes import REQUIRING
 from selftest.sample_histories import (
     DRAIN,
     NODE,
@@ -25,6 +26,7 @@ CASES = (
         "nodes_created_draining_get_nothing",
         [
             *(DRAINED, YES, OLD_ITSELF, OLD, replace(PLACEHOLDER, node="m"), REPLACED, REAL),
+            *(REQUIRING, allocated(identity="required")),
             *(UNDRAIN, allocated()),
         ],
         [NODE, DRAIN, *CERTAIN, allocated()],

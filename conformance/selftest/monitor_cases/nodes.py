@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
+    ASK,
     ASKS_SYNCHRONISED,
     DECOMMISSION,
     DRAIN,
@@ -18,7 +19,9 @@ from selftest.sample_histories import (
     allocated,
 )
 from siconform.protocol.notifications import NodeAccepted, NodeRejected
-from siconform.protocol.requests import Action
+from siconform.protocol.requests import REQUIRED_NODE, Action
+
+REQUIRING = replace(ASK, tags={REQUIRED_NODE: "n"})
 
 CASES = (
     Case(
@@ -59,6 +62,7 @@ CASES = (
             *(OLD_ITSELF, OLD, replace(PLACEHOLDER, node="m"), REPLACED, REAL),
             *(UNDRAIN, allocated(identity="2")),
             *(DRAIN, UNDRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated(identity="3")),
+            *(DRAIN, REQUIRING, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated(identity="4")),
         ],
         [
             *(NODE, UNDRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()),

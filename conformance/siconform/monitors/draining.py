@@ -18,7 +18,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import REQUIRED_NODE, Action, AskRequest, NodeRequest
-from siconform.recording.history import Entry
+from siconform.recording.history import Content, Entry
 
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAINING)
 
@@ -74,6 +74,22 @@ class _Node:
         }
 
 
+class RequiredNodes:
+    """The nodes that asks require by their tags, drained or not (SI-NODE-026)."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, str] = {}  # by key
+
+    def observe(self, content: Content) -> None:
+        """Note the last ask with a key."""
+        if isinstance(content, AskRequest):
+            self._nodes[content.key] = content.tags.get(REQUIRED_NODE, "")
+
+    def __contains__(self, new: Allocated) -> bool:
+        """Return whether the ask of this allocation required its node."""
+        return bool(new.node) and self._nodes.get(new.key) == new.node
+
+
 class _Placements:
     """Finds new allocations on draining nodes.
 
@@ -86,7 +102,7 @@ class _Placements:
         self._drains: Certainty[tuple[str, _Node]] = Certainty()
         self._existing: set[str] = set()  # identities
         self._replacing: set[str] = set()  # applications
-        self._required: set[tuple[str, str]] = set()  # keys of asks, with the required node
+        self._required = RequiredNodes()
 
     def __call__(self, entry: Entry) -> Findings:
         for name, node in self._drains.observe(entry):
@@ -94,6 +110,7 @@ class _Placements:
                 node.drains = True
         if entry.barrier:
             return NO_FINDINGS
+        self._required.observe(entry.content)
         found = self._is_filled(recovered_in(entry.content))
         return {**self._observe(entry), **found} if found else self._observe(entry)
 
@@ -114,8 +131,6 @@ class _Placements:
                 return self._is_requested(request, entry.number)
             case NodeAccepted(node=name) if name in self._nodes:
                 self._nodes[name].accepted = True
-            case AskRequest(tags=tags) as ask if REQUIRED_NODE in tags:
-                self._required.add((ask.key, tags[REQUIRED_NODE]))
             case NodeRejected(node=name) if name in self._nodes:
                 return self._is_rejected(name)
             case Released(application=application, termination=Termination.PLACEHOLDER_REPLACED):
@@ -168,8 +183,8 @@ class _Placements:
 
     def _is_placed(self, new: Allocated, node: _Node) -> Findings:
         replaces = bool(new.task_group) and new.application in self._replacing
-        is_required = (new.key, new.node) in self._required
-        if not node.drains or replaces or is_required or new.identity in self._existing:
+        is_excused = replaces or new.identity in self._existing or new in self._required
+        if not node.drains or is_excused:
             return NO_FINDINGS
         message = f"allocation {new.identity} is on {new.node}, which is draining"
         return {rule: message for rule, concerns in node.violated().items() if concerns}

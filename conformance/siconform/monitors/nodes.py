@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
+from siconform.monitors.draining import RequiredNodes
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     Barriers,
@@ -22,7 +23,7 @@ from siconform.protocol.notifications import (
     Termination,
     UpdateKind,
 )
-from siconform.protocol.requests import Action, NodeRequest
+from siconform.protocol.requests import Action, AskRequest, NodeRequest
 from siconform.recording.history import Entry
 
 _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
@@ -73,7 +74,8 @@ def nodes_of_allocations_exist() -> Evaluator:
 def draining_nodes_get_nothing_new() -> Evaluator:
     """Nothing is placed on a certainly draining node until the RM makes it schedulable.
 
-    Existing allocations and replacements are not new allocations.
+    Existing allocations and replacements are not new allocations; those of asks that require the
+    node are left out.
     """
     drains = _Draining()
 
@@ -95,10 +97,12 @@ class _Draining:
         self._known: set[str] = set()
         self._certainty: Certainty[str] = Certainty()
         self._excused: set[str] = set()  # existing identities, applications with a replacement
+        self._required = RequiredNodes()
 
     def observe(self, entry: Entry) -> bool:
         """Return whether the RM drains another node with this."""
         self._excused |= {existing.identity for existing in recovered_in(entry.content)}
+        self._required.observe(entry.content)
         self.nodes.update(self._certainty.observe(entry))
         match entry.content:
             case NodeRequest(node=node, action=action) if action in _CREATIONS:
@@ -115,9 +119,9 @@ class _Draining:
         return False
 
     def excuses(self, new: Allocated) -> bool:
-        """Return whether the allocation existed before or replaces a placeholder."""
+        """Return whether it existed before, replaces a placeholder, or had to be on this node."""
         replacing = bool(new.task_group) and new.application in self._excused
-        return replacing or new.identity in self._excused
+        return replacing or new.identity in self._excused or new in self._required
 
     def _creates(self, node: str, action: Action) -> bool:
         is_new = node not in self._known
@@ -147,6 +151,6 @@ MONITORS: Final = (
     Monitor(
         draining_nodes_get_nothing_new,
         ("SI-NODE-026",),
-        observes=(Allocated, Released, *REPORTING, StreamEnded, Barriers),
+        observes=(AskRequest, Allocated, Released, *REPORTING, StreamEnded, Barriers),
     ),
 )
