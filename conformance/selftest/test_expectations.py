@@ -224,12 +224,13 @@ def test_barrier_ask_is_repeated_after_stream_end() -> None:
 
 def test_barrier_falls_back_to_live_allocation() -> None:
     rm = Rm(only_live_allocations)
+    rm.rm.barriers(UpdateKind.ALLOCATIONS)  # probes the order first
+    before = len(rm.connection.requests)
 
     rm.rm.expect_none(Allocated("k"))
 
-    (released,) = [
-        sent.subject for sent in rm.connection.requests if isinstance(sent, ReleaseRequest)
-    ]
+    later = rm.connection.requests[before:]
+    (released,) = [sent.subject for sent in later if isinstance(sent, ReleaseRequest)]
     assert isinstance(released, OneAllocation)
     assert released.identity == f"{BARRIER_PREFIX}identity"
 
@@ -275,6 +276,30 @@ def test_out_of_order_rejection_is_not_a_barrier() -> None:
         Action.CREATE_DRAINING,
         Action.DECOMMISSION,
     ]
+
+
+def test_rejection_before_a_release_is_not_a_barrier() -> None:
+    confirmed: list[Fact] = []
+
+    def rejects_first(sent: Request) -> Sequence[Fact]:
+        """Confirm releases in a loop, after rejecting asks of unknown applications."""
+        received = answers(sent)
+        if isinstance(sent, ReleaseRequest):
+            confirmed.extend(received)
+            return []
+        is_next = isinstance(sent, AskRequest) and bool(confirmed)
+        taken = [confirmed.pop()] if is_next else []
+        return [*received, *taken]
+
+    behaviour = BarrierBehaviour()
+    connection: Any = FakeConnection(rejects_first)
+    barriers = Barriers(connection, BRIEF, behaviour)
+
+    with pytest.raises(PreconditionFailed, match="allocations stream was not answered"):
+        barriers.raise_on(UpdateKind.ALLOCATIONS)  # nothing follows its release
+
+    assert behaviour.keeps_turn == {UpdateKind.ALLOCATIONS: False}
+    assert isinstance(connection.requests[-1], ApplicationRemoval | NodeRequest)
 
 
 def test_rejection_order_is_probed_once() -> None:
@@ -361,7 +386,8 @@ def test_barrier_application_is_like_one_of_the_rm() -> None:
     sent = rm.connection.requests
     barriers = [one for one in sent if isinstance(one, ApplicationRequest)]
     assert any(isinstance(one, ReleaseRequest) for one in sent)
-    assert [one.queue for one in barriers] == ["root.plain", "root.own"] * 2
+    probe_and_barriers = 1 + 2
+    assert [one.queue for one in barriers] == ["root.plain", "root.own"] * probe_and_barriers
 
 
 def test_barrier_is_repeated_on_new_stream() -> None:

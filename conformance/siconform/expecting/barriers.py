@@ -11,12 +11,13 @@ not to reject it, which is allowed, the probe is a request that is accepted and 
 without capacity, an application, an ask that is withdrawn or, if withdrawals are not confirmed, an
 allocation.
 
-A rejection is a barrier only if the target answers in order. For nodes and applications this is
-probed first: a creation is sent, followed by a request to be rejected. If the rejection arrives
+A rejection is a barrier only if the target answers in order. This is probed first: a creation or
+the release of an allocation is sent, followed by a request to be rejected. If the rejection arrives
 first, the accept-and-undo probe is used.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -57,11 +58,11 @@ from siconform.recording.history import Entry
 from siconform.transport.connection import BARRIER_PREFIX, Connection
 
 BARRIER_RESOURCE: Final = "siconform.barrier"
+_PLENTY: Final = 1_000  # of that resource: a target may round amounts up
 NOTHING: Final = {"memory": 0, "vcore": 0}  # explicit zeros: some targets read "absent" as "any"
 _NOWHERE: Final = f"{BARRIER_PREFIX}nowhere"
 _HERE: Final = "default"
 _USUAL_QUEUE: Final = "root.plain"
-_CREATIONS: Final = (UpdateKind.NODES, UpdateKind.APPLICATIONS)  # accepted or rejected
 _LOOKS: Final = 3  # repeated, because answers may be in order by accident
 _ENDINGS: Final = 4  # an earlier request may end the stream: it is reopened this often
 
@@ -99,9 +100,9 @@ class Barriers:
 
     def raise_on(self, kind: UpdateKind) -> None:
         """Return when everything sent on this stream is processed, or PreconditionFailed."""
-        if kind in _CREATIONS and kind not in self.behaviour.keeps_turn:
+        if kind not in self.behaviour.keeps_turn:
             self.behaviour.keeps_turn[kind] = self._keeps_turn(kind)
-        in_turn = self.behaviour.keeps_turn.get(kind, True)
+        in_turn = self.behaviour.keeps_turn[kind]
         if in_turn and self.behaviour.rejects.get(kind) is not False and self._is_rejected(kind):
             return
         match kind:
@@ -110,7 +111,8 @@ class Barriers:
             case UpdateKind.APPLICATIONS:
                 self._application_comes_and_goes(self._name("application"))()
             case UpdateKind.ALLOCATIONS:
-                if self.behaviour.confirms_withdrawals is False or not self._is_withdrawn():
+                confirms = in_turn and self.behaviour.confirms_withdrawals is not False
+                if not confirms or not self._is_withdrawn():
                     self._allocation_comes_and_goes()
 
     def _is_withdrawn(self) -> bool:
@@ -144,14 +146,34 @@ class Barriers:
         return rejected
 
     def _keeps_turn(self, kind: UpdateKind) -> bool:
-        """Return whether rejections arrive after the acceptance of requests sent before them.
+        """Return whether rejections arrive after the answers to requests sent before them.
 
         If the probes are not answered as expected, order is unknown and assumed.
         """
         try:
+            if kind is UpdateKind.ALLOCATIONS:
+                return self._releases_keep_turn()
             return all(self._is_in_turn(kind) for _ in range(_LOOKS))
         except PreconditionFailed:
             return True
+
+    def _releases_keep_turn(self) -> bool:
+        """Return whether rejections arrive after the confirmations of releases before them."""
+        with self._room() as application:
+            allocated = [self._allocated(application) for _ in range(_LOOKS)]
+            return all(self._is_release_in_turn(one) for one in allocated)
+
+    def _is_release_in_turn(self, allocated: Allocated) -> bool:
+        """Probe the order once, with a release; PreconditionFailed if it cannot be determined."""
+        history, start = self._connection.history, len(self._connection.history)
+        confirmed, kind = Released(identity=allocated.identity), UpdateKind.ALLOCATIONS
+        self._connection.send_all(kind, [_release_of(allocated)])
+        rejected = self._is_answered(kind, *self._to_be_rejected(kind))
+        self._waits(start, (confirmed, StreamEnded(kind)))
+        if not isinstance(rejected, AskRejected):
+            raise PreconditionFailed("an ask of an unknown application was not rejected")
+        received = history.since(start)
+        return _first(received, self._connection.rm_id, (confirmed, rejected)) != rejected
 
     def _is_in_turn(self, kind: UpdateKind) -> bool:
         """Probe the order once; raise PreconditionFailed if it cannot be determined."""
@@ -251,22 +273,29 @@ class Barriers:
                 yield replace(usual, queue=queue, user=user)
 
     def _allocation_comes_and_goes(self) -> None:
-        application, key = self._name("application"), self._name("ask")
-        take_back = (
-            self._application_comes_and_goes(application),
-            self._node_comes_and_goes(Action.CREATE, NOTHING | {BARRIER_RESOURCE: 1}),
-        )
+        with self._room() as application:
+            allocated = self._allocated(application)
+            confirmed = Released(identity=allocated.identity)
+            self._asks_and_waits(UpdateKind.ALLOCATIONS, _release_of(allocated), (confirmed,))
+
+    @contextmanager
+    def _room(self) -> Iterator[str]:
+        """Have a node and an application, whose id is returned; remove both afterwards."""
+        application = self._name("application")
+        with ExitStack() as take_back:
+            capacity = NOTHING | {BARRIER_RESOURCE: _PLENTY}
+            take_back.callback(self._node_comes_and_goes(Action.CREATE, capacity))
+            take_back.callback(self._application_comes_and_goes(application))
+            yield application
+
+    def _allocated(self, application: str) -> Allocated:
+        """Return an allocation of this application."""
+        key = self._name("ask")
         ask = AskRequest(key, application, _HERE, {BARRIER_RESOURCE: 1})
         allocated = self._asks_and_waits(UpdateKind.ALLOCATIONS, ask, (Allocated(key),))
-        if isinstance(allocated, Allocated):
-            identity = allocated.identity
-            one = OneAllocation(application, identity, key)
-            release = ReleaseRequest(one, Termination.STOPPED_BY_RM)
-            self._asks_and_waits(UpdateKind.ALLOCATIONS, release, (Released(identity=identity),))
-        for undo in take_back:
-            undo()
         if not isinstance(allocated, Allocated):
             raise PreconditionFailed("no barrier on the allocation stream: the stream ended")
+        return allocated
 
     def _name(self, what: str) -> str:
         return f"{BARRIER_PREFIX}{self._connection.rm_id}-{what}-{next(self._numbers)}"
@@ -313,6 +342,11 @@ class Barriers:
             message = f"the barrier on the {on} stream was not answered in {longest:g} s"
             raise PreconditionFailed(message)
         return found
+
+
+def _release_of(allocated: Allocated) -> ReleaseRequest:
+    one = OneAllocation(allocated.application, allocated.identity, allocated.key)
+    return ReleaseRequest(one, Termination.STOPPED_BY_RM)
 
 
 def _unowned(name: str) -> tuple[AskRequest, AskReleaseRequest]:

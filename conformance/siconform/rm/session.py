@@ -13,7 +13,13 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.endpoint import Endpoint
 from siconform.expecting.link import Link
 from siconform.expecting.probed_behaviour import ProbedBehaviour
-from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable, in_short
+from siconform.outcomes import (
+    NotForThisTarget,
+    PreconditionFailed,
+    TargetLost,
+    Unreachable,
+    in_short,
+)
 from siconform.protocol.facets import Facet, Facets
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
@@ -201,6 +207,8 @@ class Session:
         """Return the registered connection; probe the target's behaviour the first time."""
         connection, barriers = self._registered()
         if not self.observed.probed:
+            with suppress(PreconditionFailed):
+                barriers.raise_on(UpdateKind.ALLOCATIONS)  # probe its order while nothing waits
             probe(
                 self._view(connection, barriers, f"{self.name}-probe"),
                 self.observed,
