@@ -61,15 +61,15 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
 
 @_on_the_wire(
     "amounts-are-rounded-up",
-    "Devices are allocated in pairs.",
-    once_failed_by=("SI-ALLOC-002", "SI-RES-001", "SI-FOR-002", "SI-ASK-032"),
+    "All resources but memory and vcore are allocated in pairs.",
+    once_failed_by=("SI-ALLOC-002", "SI-RES-001", "SI-RES-002", "SI-FOR-002", "SI-ASK-032"),
     areas=("ALLOC", "RES", "FOR", "ASK"),
 )
 def _(request: si.AllocationRequest) -> None:
     for ask in filter(is_ask, request.allocations):
-        if "gpu" in ask.resourcePerAlloc.resources:
-            amount = ask.resourcePerAlloc.resources["gpu"]
-            amount.value += amount.value % 2
+        for name, amount in ask.resourcePerAlloc.resources.items():
+            if name not in ("memory", "vcore"):
+                amount.value += amount.value % 2
 
 
 @_on_the_wire(

@@ -433,7 +433,7 @@ def test_the_capacity_of_an_ended_allocation_is_free_again(rm: ResourceManager) 
 def test_an_ended_allocation_frees_what_it_held_of_each_resource_type(
     rm: ResourceManager, ends: Callable[[ResourceManager, Allocated], None]
 ) -> None:
-    each = {"memory": 4, "vcore": 3, "gpu": 2, "x.y/z": 1}
+    each = {"memory": 4, "vcore": 3, "gpu": 2, "x.y/z": 2}
     node = rm.has_node(resources=each)
     app, other_app = rm.has_application(), rm.has_application()
     allocation = rm.has_allocation(app, resources=each)

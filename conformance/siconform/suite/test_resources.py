@@ -47,25 +47,25 @@ def test_an_ask_for_zero_of_a_type_fits_a_node_without_it(rm: ResourceManager) -
 
 @requirement("SI-RES-002")
 def test_any_name_is_a_resource_type(rm: ResourceManager) -> None:
-    node = rm.registers_node(resources={"x.y/z": 3, "X.Y/Z": 3})
+    node = rm.registers_node(resources={"x.y/z": 6, "X.Y/Z": 6})
     rm.expect(NodeAccepted(node))
     app = rm.has_application()
 
-    asks = [rm.asks(app, resources={"x.y/z": 2}) for _ in range(2)]
+    asks = [rm.asks(app, resources={"x.y/z": 4}) for _ in range(2)]
 
-    received = rm.expect_one_of(*(Allocated(ask, node=node, resource={"x.y/z": 2}) for ask in asks))
+    received = rm.expect_one_of(*(Allocated(ask, node=node, resource={"x.y/z": 4}) for ask in asks))
     rm.expect_none(*(Allocated(ask) for ask in asks))
     rm.withdraws(next(ask for ask in asks if not Allocated(ask).matches(received)))
-    rm.expect(Allocated(rm.asks(app, resources={"X.Y/Z": 3}), node=node))
+    rm.expect(Allocated(rm.asks(app, resources={"X.Y/Z": 6}), node=node))
 
 
 @requirement("SI-RES-002")
 def test_each_of_many_resource_types_counts(rm: ResourceManager) -> None:
-    each = {f"type-{number:02}": 1 for number in range(20)}
+    each = {f"type-{number:02}": 2 for number in range(20)}
     node = rm.has_node(resources=each)
     app = rm.has_application()
 
-    too_large = [rm.asks(app, resources={**each, name: 2}) for name in each]
+    too_large = [rm.asks(app, resources={**each, name: 4}) for name in each]
 
     rm.expect_none(*(Allocated(ask) for ask in too_large))
     with rm.control("an ask that fits in every type is allocated"):
