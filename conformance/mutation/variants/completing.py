@@ -161,15 +161,20 @@ def _(response: si.ApplicationResponse) -> None:
     "A removed application is reported as Killed, like one that failed.",
     once_failed_by=("SI-GANG-034", "SI-GANG-037", "SI-GANG-038"),
     areas=("APP", "GANG"),
+    received=("--explore", "0"),  # the report may cross with one of the reference
 )
 def _(response: si.ApplicationResponse, wire: Wire) -> None:
     _reports_killed(response)
+    wire.memory["live"].update(one.applicationID for one in response.accepted)
     wire.memory["moments"].update(one.stateTransitionTimestamp for one in response.updated)
 
 
 @CHANGES["what-the-rm-ends-is-killed"].also
 def _(request: si.ApplicationRequest, wire: Wire) -> None:
     for one in request.remove:
+        if one.applicationID not in wire.memory["live"]:
+            continue
+        wire.memory["live"].remove(one.applicationID)
         end = si.UpdatedApplication(applicationID=one.applicationID, state="Killed")
         end.stateTransitionTimestamp = max(wire.memory["moments"], default=1)
         wire.to_rm(si.ApplicationResponse(updated=[end]))
