@@ -330,6 +330,21 @@ def _(patch: Patch, original: Callable[..., Any], self: ResourceManagers, rm_id:
 
 
 @mutant(
+    "nameless-asks-go-to-an-rm",
+    "An ask without an rmID is applied to an RM that is registered.",
+    breaks=("SI-CONN-002",),
+)
+@instead_of(scheduler.Scheduler.handle)
+def _(patch: Patch, original: Original, self: Any, event: Any, now: float) -> list[Effect]:
+    if not event.rm_id and isinstance(event, UpdateAllocations):
+        running = next((rm for rm in self.rms.all() if self.rms.running(rm.rm_id)), None)
+        if running is not None:
+            patch.fires()
+            event = replace(event, rm_id=running.rm_id, releases=(), ask_releases=())
+    return original(self, event, now)
+
+
+@mutant(
     "nodes-serve-every-partition",
     "An ask is placed on the nodes of any partition.",
     breaks=("SI-NODE-009",),
