@@ -311,6 +311,14 @@ _event_row(
     breaks=("SI-EVT-011",),
 )
 _event_row(
+    "twice-the-amount-of-a-queue-reported",
+    "Records of a queue about an allocation have twice its resources.",
+    EVENTS.where(lambda record: record.eventChangeDetail == _DETAIL.QUEUE_ALLOC).amounts(
+        "resource", lambda amount: 2 * amount
+    ),
+    breaks=("SI-EVT-011",),
+)
+_event_row(
     "only-memory-of-allocations-reported",
     "Records of an allocation have its memory only.",
     EVENTS.where(_is_about_an_allocation).each(_of_its_memory),

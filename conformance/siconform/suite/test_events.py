@@ -496,6 +496,22 @@ def test_reference_and_resource_name_the_allocation_and_its_amount(rm: ResourceM
 
 
 @requirement("SI-EVT-011")
+def test_the_resource_is_what_is_allocated_in_a_queue(rm: ResourceManager) -> None:
+    rm.observes_events()
+    rm.has_node()
+    namespace = rm.new_name("space")
+    queue = f"root.namespaces.{namespace}"  # of this application only
+
+    app = rm.has_application_without_queue(tags={"namespace": namespace})
+    rm.has_allocation(app, memory=3, vcore=2)
+    rm.events_so_far()
+
+    allocated = rm.observe(EventReceived(queue, Subject.QUEUE, detail=Detail.QUEUE_ALLOC))
+    rm.presupposes_some(allocated, "allocations in queues")
+    rm.reports_amounts(allocated, {"memory": 3, "vcore": 2}, {})
+
+
+@requirement("SI-EVT-011")
 def test_the_resource_is_the_new_capacity_of_a_node(rm: ResourceManager) -> None:
     rm.observes_events()
     node = rm.has_node(memory=10)
