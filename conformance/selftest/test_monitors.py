@@ -267,6 +267,24 @@ def test_uuid_is_declared_by_revision() -> None:
         assert result(name, exchange_of([message])).violation is None
 
 
+def test_reserved_numbers_are_those_of_the_revision() -> None:
+    si: Any = find_revision("2024-10").si
+    before: Any = find_revision("2023-12").si
+    with_identity = si.Allocation.FromString(b"\x6a\x01x")  # field 13
+    used = {
+        "AllocationResponse 3": si.AllocationResponse.FromString(b"\x1a\x00"),
+        "Allocation 13": si.AllocationResponse(new=[with_identity]),
+        "EventRecord.ChangeDetail 301": si.EventRecord(eventChangeDetail=301),
+    }
+
+    for number, message in used.items():
+        found = result("reserved_numbers_are_not_used", exchange_of([message])).violation
+        assert found is not None
+        assert f"reserved number: si.v1.{number}" in found
+    declared = before.EventRecord(eventChangeDetail=301)
+    assert result("reserved_numbers_are_not_used", exchange_of([declared])).violation is None
+
+
 def test_undeclared_enum_value_is_found_except_in_events() -> None:
     si: Any = find_revision("2024-10").si
     ends = si.AllocationResponse(released=[si.AllocationRelease(terminationType=99)])

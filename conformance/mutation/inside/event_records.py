@@ -6,11 +6,13 @@ from typing import Any
 
 from sireference.core import applications
 from sireference.core.model import Effect
+from sireference.core.state.allocation import Allocation
 from sireference.core.state.event_log import EventLog
 from sireference.core.states import AskTrigger, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 def _reports_removals(patch: Patch, method: Callable[..., None], cause: Any) -> None:
@@ -52,3 +54,23 @@ mutant(
         cause=TerminationType.PREEMPTED_BY_SCHEDULER,
     )
 )
+
+
+@mutant(
+    "timed-out-allocations-reported-as-cancelled",
+    "An allocation that ends with its execution timeout is reported as cancelled by the RM.",
+    breaks=("SI-EVT-008",),
+)
+@instead_of(EventLog.allocation_removed)
+def _(
+    patch: Patch,
+    original: Callable[..., None],
+    event_log: EventLog,
+    allocation: Allocation,
+    termination: TerminationType,
+) -> None:
+    if termination is TerminationType.TIMEOUT and not allocation.is_placeholder:
+        if event_log.is_read:
+            patch.fires()
+        termination = TerminationType.STOPPED_BY_RM
+    original(event_log, allocation, termination)

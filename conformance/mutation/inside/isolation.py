@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from sireference.core import asks, nodes, releases, scheduler
 from sireference.core.model import (
+    AllOfApplication,
+    AskedAndHeld,
     Effect,
     Refused,
     Register,
@@ -84,6 +86,48 @@ def _(patch: Patch) -> None:
             for partition in other.partitions.values() if other is not rm else ():
                 application = partition.applications.get(application_of(request))
                 if application is not None and key_of(request) in application.pending:
+                    patch.fires()
+                    return original(other, request, now)
+        return original(rm, request, now)
+
+    patch.instead_of(releases.release, release)
+
+
+@mutant(
+    "anybody-may-ask",
+    "An RM can ask for allocations of another RM's application.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    everybody = _everybody(patch)
+
+    def add(original: Original, rm: ResourceManager, ask: Any, now: float) -> list[Effect]:
+        def has_it(one: ResourceManager) -> bool:
+            partitions = one.partitions.values()
+            return any(ask.application_id in partition.applications for partition in partitions)
+
+        for other in everybody.values():
+            if other is not rm and has_it(other) and not has_it(rm):
+                patch.fires()
+                return original(other, ask, now)
+        return original(rm, ask, now)
+
+    patch.instead_of(asks.add, add)
+
+
+@mutant(
+    "anybody-may-release-all",
+    "An RM can release everything that another RM's application has.",
+    breaks=("SI-CONN-003",),
+)
+def _(patch: Patch) -> None:
+    everybody = _everybody(patch)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for other in everybody.values():
+            for partition in other.partitions.values() if other is not rm else ():
+                is_all = isinstance(request.subject, (AllOfApplication, AskedAndHeld))
+                if is_all and request.subject.application_id in partition.applications:
                     patch.fires()
                     return original(other, request, now)
         return original(rm, request, now)
@@ -283,6 +327,21 @@ def _(patch: Patch, original: Callable[..., Any], self: ResourceManagers, rm_id:
     if found is not None:
         patch.fires()
     return found
+
+
+@mutant(
+    "nameless-asks-go-to-an-rm",
+    "An ask without an rmID is applied to an RM that is registered.",
+    breaks=("SI-CONN-002",),
+)
+@instead_of(scheduler.Scheduler.handle)
+def _(patch: Patch, original: Original, self: Any, event: Any, now: float) -> list[Effect]:
+    if not event.rm_id and isinstance(event, UpdateAllocations):
+        running = next((rm for rm in self.rms.all() if self.rms.running(rm.rm_id)), None)
+        if running is not None:
+            patch.fires()
+            event = replace(event, rm_id=running.rm_id, releases=(), ask_releases=())
+    return original(self, event, now)
 
 
 @mutant(

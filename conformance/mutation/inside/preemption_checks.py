@@ -6,7 +6,9 @@ from typing import Any
 
 from sireference.core import (
     allocation_end,
+    allocations,
     configuration_update,
+    nodes,
     predicates,
     proposals,
     withdrawal,
@@ -14,6 +16,7 @@ from sireference.core import (
 from sireference.core.gang import replacement
 from sireference.core.model import AskRelease, Effect, PreemptionQuestion, ReleasedAsk
 from sireference.core.preemption import cycle
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.queue import Queue
 from sireference.core.states import NodeState, TerminationType
 
@@ -153,6 +156,57 @@ def _is_unchecked(patch: Patch, caller: Callable[..., Any]) -> None:
 def _(patch: Patch) -> None:
     _is_unchecked(patch, replacement.begin)
     _is_unchecked(patch, replacement.go_on)
+
+
+def _is_placed_unchecked(patch: Patch, is_meant: Callable[[PendingAsk], bool]) -> None:
+    """Place these asks on any node without asking the RM."""
+
+    def place(
+        original: Original, partition: Any, pending: PendingAsk, node: Any, now: float, **more: Any
+    ) -> list[Effect]:
+        if not predicates.are_wanted(partition) or not is_meant(pending):
+            return original(partition, pending, node, now, **more)
+        patch.fires()
+        return allocations.make(partition, pending, node, now)
+
+    patch.instead_of(predicates.place, place)
+
+
+@mutant(
+    "placeholders-are-not-checked",
+    "The RM is not asked where a placeholder goes.",
+    breaks=("SI-CB-002",),
+)
+def _(patch: Patch) -> None:
+    _is_placed_unchecked(patch, lambda pending: pending.ask.is_placeholder)
+
+
+@mutant(
+    "later-allocations-are-not-checked",
+    "The RM is asked about the first allocation of an ask only.",
+    breaks=("SI-CB-002",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    _is_placed_unchecked(patch, lambda pending: pending.made > 0)
+
+
+@mutant(
+    "waiting-asks-are-not-checked",
+    "The RM is not asked about an ask that was pending when a node was created.",
+    breaks=("SI-CB-002",),
+)
+def _(patch: Patch) -> None:
+    waited: set[PendingAsk] = set()
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            for application in partition.applications.values():
+                waited.update(application.pending.values())
+        return original(rm, info, now)
+
+    patch.quietly().instead_of(nodes.create, create)
+    _is_placed_unchecked(patch, waited.__contains__)
 
 
 def _goes_where_it_was_approved(patch: Patch, is_meant: Callable[[Any], bool]) -> None:

@@ -272,3 +272,29 @@ def _(
                 patch.fires()
                 queue.application_runs()
     return effects
+
+
+@mutant(
+    "limits-survive-registration",
+    "A queue that an earlier registration configured as well keeps its limits.",
+    breaks=("SI-REG-018",),
+)
+@instead_of(ResourceManagers.register)
+def _(
+    patch: Patch, original: Original, self: ResourceManagers, event: Any, now: float
+) -> list[Effect]:
+    earlier = self.known(event.rm_id)
+    limits_of = {
+        queue.name: (queue.maximum, queue.guaranteed, queue.most_applications)
+        for partition in ([] if earlier is None else earlier.partitions.values())
+        for queue in partition.root.all()
+    }
+    effects = original(self, event, now)
+    later = self.known(event.rm_id)
+    for partition in [] if later is None else later.partitions.values():
+        for queue in partition.root.all():
+            kept = limits_of.get(queue.name, (queue.maximum, None, None))
+            if kept[0] != queue.maximum:
+                patch.fires()
+                queue.limit(*kept)
+    return effects

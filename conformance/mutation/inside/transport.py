@@ -3,11 +3,14 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import grpc
 from google.protobuf.unknown_fields import UnknownFieldSet
 from sireference.configuration.problems import ConfigurationError
+from sireference.core.model import SentEvents
+from sireference.shell.callback_stream import CallbackStream
 from sireference.shell.callback_table import CallbackTable
 from sireference.shell.outbox import Outbox
 from sireference.shell.server import Server
@@ -127,6 +130,72 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(CallbackTable.bind, bind)
     patch.instead_of(CallbackTable.end, end)
+
+
+def _goes_to(patch: Patch, other: Callable[[CallbackTable, Any], CallbackStream | None]) -> None:
+    """Deliver a call on another stream, if there is one for it."""
+
+    def deliver(original: Callable[..., None], self: CallbackTable, call: Any, report: Any) -> None:
+        streams, stream = self._streams, other(self, call)
+        if stream is None or stream is streams.get(call.rm_id):
+            return original(self, call, report)
+        patch.fires()
+        self._streams = {**streams, call.rm_id: stream}
+        try:
+            original(self, call, report)
+        finally:
+            self._streams = streams
+
+    patch.instead_of(CallbackTable.deliver, deliver)
+
+
+@mutant(
+    "callbacks-go-to-the-last-rm",
+    "All callbacks go to the RM that offered them last.",
+    breaks=("SI-CB-001", "SI-CONN-004"),
+)
+def _(patch: Patch) -> None:
+    _goes_to(patch, lambda table, _call: table.all()[-1] if table.all() else None)
+
+
+@mutant(
+    "events-sent-to-all-rms",
+    "Events are sent to all RMs that take them.",
+    breaks=("SI-CB-001", "SI-CONN-004"),
+)
+def _(patch: Patch) -> None:
+    def deliver(original: Callable[..., None], self: CallbackTable, call: Any, report: Any) -> None:
+        original(self, call, report)
+        for stream in self.all() if isinstance(call, SentEvents) else ():
+            if stream.owner != call.rm_id:
+                patch.fires()
+                original(self, replace(call, rm_id=stream.owner), report)
+
+    patch.instead_of(CallbackTable.deliver, deliver)
+
+
+@mutant(
+    "events-stay-on-the-first-callbacks",
+    "Events go to the stream that was opened first, other callbacks to the latest.",
+    breaks=("SI-CB-001",),
+)
+def _(patch: Patch) -> None:
+    first: dict[str, CallbackStream] = {}
+
+    def bind(original: Callable[..., Any], self: CallbackTable, stream: CallbackStream) -> Any:
+        first.setdefault(stream.owner, stream)
+        self._streams.pop(stream.owner, None)  # it has not ended
+        return original(self, stream)
+
+    def end(_: Any, _self: Any, _rm_id: str, _message: str) -> None:
+        """Do not end the streams at a registration."""
+
+    def first_for(_: CallbackTable, call: Any) -> CallbackStream | None:
+        return first.get(call.rm_id) if isinstance(call, SentEvents) else None
+
+    patch.quietly().instead_of(CallbackTable.bind, bind)
+    patch.quietly().instead_of(CallbackTable.end, end)
+    _goes_to(patch, first_for)
 
 
 @mutant(

@@ -167,6 +167,23 @@ def _of_twice_the_maximum(record: si.EventRecord) -> None:
             quantity.value *= 2
 
 
+def _is_about_an_allocation(record: si.EventRecord) -> bool:
+    return record.eventChangeDetail in (
+        _DETAIL.APP_ALLOC,
+        _DETAIL.NODE_ALLOC,
+        _DETAIL.ALLOC_CANCEL,
+    )
+
+
+def _is_about_a_request(record: si.EventRecord) -> bool:
+    return record.eventChangeDetail in (_DETAIL.APP_REQUEST, _DETAIL.REQUEST_ALLOC)
+
+
+def _of_its_memory(record: si.EventRecord) -> None:
+    for name in set(record.resource.resources) - {"memory"}:
+        del record.resource.resources[name]
+
+
 _TURNED_ROUND: Final = {_DETAIL.ADD: _DETAIL.REMOVE, _DETAIL.REMOVE: _DETAIL.ADD}
 
 
@@ -285,6 +302,40 @@ _event_row(
     "twice-the-maximum-of-a-queue-reported",
     "The maximum of a queue is reported twice as high as it is.",
     EVENTS.each(_of_twice_the_maximum),
+    breaks=("SI-EVT-011",),
+)
+_event_row(
+    "twice-the-allocated-amount-reported",
+    "Records of an allocation have twice its resources.",
+    EVENTS.where(_is_about_an_allocation).amounts("resource", lambda amount: 2 * amount),
+    breaks=("SI-EVT-011",),
+)
+_event_row(
+    "twice-the-amount-of-a-queue-reported",
+    "Records of a queue about an allocation have twice its resources.",
+    EVENTS.where(lambda record: record.eventChangeDetail == _DETAIL.QUEUE_ALLOC).amounts(
+        "resource", lambda amount: 2 * amount
+    ),
+    breaks=("SI-EVT-011",),
+)
+_event_row(
+    "only-memory-of-allocations-reported",
+    "Records of an allocation have its memory only.",
+    EVENTS.where(_is_about_an_allocation).each(_of_its_memory),
+    breaks=("SI-EVT-011",),
+)
+_event_row(
+    "twice-the-requested-amount-reported",
+    "Records of a request have twice its resources.",
+    EVENTS.where(_is_about_a_request).amounts("resource", lambda amount: 2 * amount),
+    breaks=("SI-EVT-011",),
+)
+_event_row(
+    "allocations-of-an-application-refer-to-it",
+    "The record of an application about an allocation names the application as the second object.",
+    EVENTS.where(lambda record: record.eventChangeDetail == _DETAIL.APP_ALLOC).copy(
+        "objectID", to="referenceID"
+    ),
     breaks=("SI-EVT-011",),
 )
 _event_row(

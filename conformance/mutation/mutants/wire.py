@@ -3,12 +3,15 @@
 from functools import partial
 from typing import Final
 
-from mutation.lists import ALLOCATIONS, CREATED_APPLICATIONS, NODES
+from mutation.lists import ALLOCATIONS, CREATED_APPLICATIONS, EVENTS, NODES, RELEASED
 from mutation.main_revision import NAME, si
 from mutation.mutant import mutant, row
 
 _UNKNOWN_FIELD = b"\xa8\x3f\x01"  # field 1013, a varint
 _FIELD_3 = b"\x1a\x01x"  # field 3, bytes
+_FIELD_7 = b"\x3a\x01x"
+_FIELD_13 = b"\x6a\x01x"
+_NODE_READY_OF_2023 = 301
 _mutant: Final = partial(mutant, revision=NAME)
 _row: Final = partial(row, __file__, NAME)
 
@@ -19,6 +22,38 @@ _row(
     ALLOCATIONS.each(lambda one: one.MergeFromString(_FIELD_3)),
     breaks=("SI-WIRE-008",),
 )
+
+
+_row(
+    "allocation-id-sent",
+    "An allocation has the identity of an older revision, whose number is reserved now.",
+    ALLOCATIONS.each(lambda one: one.MergeFromString(_FIELD_13)),
+    breaks=("SI-WIRE-008",),
+)
+_row(
+    "allocation-id-of-a-release-sent",
+    "A release has the identity of an older revision, whose number is reserved now.",
+    RELEASED.each(lambda one: one.MergeFromString(_FIELD_7)),
+    breaks=("SI-WIRE-008",),
+)
+_row(
+    "reserved-detail-sent",
+    "The schedulability of a node is reported by a number that was once that of its readiness.",
+    EVENTS.turn("eventChangeDetail", {si.EventRecord.NODE_SCHEDULABLE: _NODE_READY_OF_2023}),
+    breaks=("SI-WIRE-008",),
+    areas=("EVT",),
+)
+
+
+@_mutant(
+    "response-has-a-reserved-field",
+    "A response has the released asks of an older revision, whose number is reserved now.",
+    "ALLOC",
+    breaks=("SI-WIRE-008",),
+)
+def _(response: si.AllocationResponse) -> None:
+    if response.ByteSize():
+        response.MergeFromString(_FIELD_3)
 
 
 @_mutant(

@@ -286,3 +286,18 @@ def _(patch: Patch) -> None:
 
 def _is_over(queue: Quota) -> bool:
     return queue.maximum is not None and not queue.used.stays_within(NOTHING, queue.maximum)
+
+
+@_on_the_wire(
+    "ends-reported-without-resources",
+    "Records of the end of an allocation have no resources: nothing is left of it.",
+    once_failed_by=("SI-EVT-011",),
+    areas=("EVT",),
+)
+def _(received: ext.ToRm) -> None:
+    if received.kind == ext.EVENT_BATCH:
+        for payload in received.payloads:
+            record = si.EventRecord.FromString(payload.data)
+            if record.eventChangeType == si.EventRecord.REMOVE:
+                record.ClearField("resource")
+                payload.data = record.SerializeToString()

@@ -65,6 +65,20 @@ CASES = (
         ],
     ),
     Case(
+        "no_ask_goes_unchecked_between_others",
+        [OFFERS[1], ASK, check(), NEW, check("new"), allocated("new"), check()],
+        [
+            *(OFFERS[1], ASK, check(), ASK, REAL_ASK, allocated(), check("x")),
+            *(NEW, allocated("new"), OFFERS[2], check("y", offer=2)),
+        ],
+        [
+            (
+                "new is placed without a check",
+                [OFFERS[1], ASK, check(), NEW, allocated("new"), check()],
+            ),
+        ],
+    ),
+    Case(
         "checks_name_an_ask_and_a_node",
         [*KNOWN, check(), OK, check()],
         [NODE, ASK, evicts("k")],

@@ -185,6 +185,44 @@ def _unchecked(new: Allocated, checked: dict[str, bool]) -> EntryFinding:
     )
 
 
+def no_ask_goes_unchecked_between_others() -> Evaluator:
+    """An ask is not allocated without any check between placement checks of other asks.
+
+    The ask came after the first of them, and both came on the callback stream offered last: the
+    second shows that the stream is still in use. A check before evictions counts as well.
+    Replacements of placeholders are left out, and what the RM placed itself.
+    """
+    asked: Recent[str, bool] = Recent()  # by key: whether there was a check
+    is_used, unchecked = False, ""
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        nonlocal is_used, unchecked
+        match entry.content:
+            case CallbacksOffered():
+                is_used, unchecked = False, ""
+                asked.clear()
+            case AskRequest(task_group="") | AskRequest(placeholder=True) if is_used:
+                asked.setdefault(key_of(entry.content.key), False)
+            case AskRequest(key=key) | Updated(key=key):
+                asked.pop(key_of(key), None)
+            case EvictionCheck(key=key):
+                asked[key] = True
+            case PlacementCheck(key=key):
+                found, unchecked, is_used = unchecked, "", True
+                asked[key] = True
+                return f"{found} is placed without a check" if found else NOTHING_TO_EVALUATE
+            case Allocated(key=key) if key_of(key) in asked:
+                if asked.pop(key_of(key)):
+                    return ""
+                unchecked = unchecked or key_of(key)
+            case content:
+                for one in recovered_in(content):
+                    asked.pop(key_of(one.key), None)
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
+
+
 def checks_name_an_ask_and_a_node() -> Evaluator:
     """A placement check names a key and a node that the RM has sent."""
     return _NAMES.rule("checks_name_an_ask_and_a_node")
@@ -311,6 +349,11 @@ MONITORS: Final = (
         checks_come_before_allocations,
         ("SI-CB-002",),
         observes=(*CALLS, Answered, CallbacksOffered, AskRequest, Updated, Allocated, *REPORTING),
+    ),
+    Monitor(
+        no_ask_goes_unchecked_between_others,
+        ("SI-CB-002",),
+        observes=(*_CHECKS, CallbacksOffered, AskRequest, Updated, Allocated, *REPORTING),
     ),
     _NewNameMonitor(
         checks_name_an_ask_and_a_node,

@@ -1,10 +1,7 @@
 """Rules about the wire format of an RM's messages, where the kit is the scheduler."""
 
-from functools import cache
 from typing import Final, get_args
 
-from google.protobuf.descriptor import Descriptor
-from google.protobuf.descriptor_pb2 import DescriptorProto
 from google.protobuf.message import Message
 
 from siconform.catalogue import Side
@@ -20,12 +17,10 @@ from siconform.monitors.wire import (
     a_priority_is_sent_in_one_way,
     every_field_has_its_type,
     every_field_is_declared,
-    has_unknown,
     holds,
-    matching_parts,
     of_messages,
     parts,
-    unknown_numbers,
+    reserved_numbers_are_not_used,
 )
 from siconform.protocol.callbacks import (
     Answered,
@@ -41,8 +36,6 @@ from siconform.protocol.requests import Action, NodeRequest, ReleaseRequest, Req
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
-_GAP: Final = ("si.v1.Allocation", 4)  # not declared, and not reserved in words either
-
 
 def every_field_of_the_rm_has_its_type() -> Evaluator:
     """What the RM sends decodes as its type, and each enum number is a defined one."""
@@ -55,20 +48,8 @@ def every_field_of_the_rm_is_declared() -> Evaluator:
 
 
 def the_rm_uses_no_reserved_number() -> Evaluator:
-    """No message of the RM uses a field number that its definition reserves."""
-
-    def evaluate_message(message: Message) -> EntryFinding:
-        if next(matching_parts(_reserves, message), None) is None:
-            return NOTHING_TO_EVALUATE
-        if not has_unknown(message):
-            return ""
-        reserved = {p.DESCRIPTOR.full_name: _reserved(p.DESCRIPTOR) for p in parts(message)}
-        unknown = ((part.full_name, number) for part, number in unknown_numbers(message))
-        used = (f"{name} {number}" for name, number in unknown if number in reserved[name])
-        found = next(used, "")
-        return violated_if(found, f"reserved number: {found}")
-
-    return of_messages(evaluate_message, Side.RM)
+    """No message of the RM uses a number that its definition, or that of an enum, reserves."""
+    return reserved_numbers_are_not_used(Side.RM)
 
 
 def what_the_rm_means_is_set() -> Evaluator:
@@ -130,20 +111,6 @@ SENT_BY_RM: Final = (
     CallbacksOffered,
 )
 """What an RM's message may contain, also as monitors observe it."""
-
-
-def _reserves(descriptor: Descriptor) -> bool:
-    return bool(_reserved(descriptor))
-
-
-@cache
-def _reserved(descriptor: Descriptor) -> frozenset[int]:
-    """Return the field numbers that this message reserves, and its undeclared gap."""
-    declared = DescriptorProto()
-    descriptor.CopyToProto(declared)
-    numbers = {n for one in declared.reserved_range for n in range(one.start, one.end)}
-    name, gap = _GAP
-    return frozenset(numbers | ({gap} if descriptor.full_name == name else set()))
 
 
 MONITORS: Final = (

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, Final
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor
+from google.protobuf.descriptor_pb2 import DescriptorProto, EnumDescriptorProto
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
@@ -69,17 +70,16 @@ def every_field_is_declared(by: Side = Side.SCHEDULER) -> Evaluator:
     return of_messages(evaluate_message, by)
 
 
-def reserved_numbers_are_not_used() -> Evaluator:
-    """No message uses a field number that its definition reserves."""
+def reserved_numbers_are_not_used(by: Side = Side.SCHEDULER) -> Evaluator:
+    """No message uses a number that its definition, or that of an enum in it, reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        if next(matching_parts(_reserves_numbers, message), None) is None:
+        if next(matching_parts(_reserves, message), None) is None:
             return NOTHING_TO_EVALUATE
-        used = [f"{part.full_name} {number}" for part, number in unknown_numbers(message)]
-        reserved = [number for number in used if number in _RESERVED]
-        return f"reserved number: {reserved[0]}" if reserved else ""
+        used = next(_reserved_in(message), "")
+        return violated_if(used, f"reserved number: {used}")
 
-    return of_messages(evaluate_message)
+    return of_messages(evaluate_message, by)
 
 
 def what_has_a_meaning_is_set() -> Evaluator:
@@ -136,17 +136,7 @@ def the_action_is_resync_or_none() -> Evaluator:
 
 
 _NO_ACTION, _RESYNC = 0, 1
-_RESERVED = {
-    "si.v1.Allocation 7",
-    "si.v1.Allocation 3",
-    "si.v1.Allocation 4",
-    "si.v1.AllocationRelease 3",
-    "si.v1.EventRecord 3",
-    "si.v1.EventRecord 4",
-}
-"""In revisions that declare them (UUID up to 2023-08) they are never unknown numbers."""
-
-_CAN_RESERVE = {name.split()[0] for name in _RESERVED}
+_GAP: Final = ("si.v1.Allocation", 4)  # not declared, and not reserved in words either
 
 
 def of_messages(
@@ -164,10 +154,6 @@ def of_messages(
         return evaluate_message(entry.message)
 
     return evaluate
-
-
-def _reserves_numbers(descriptor: Descriptor) -> bool:
-    return descriptor.full_name in _CAN_RESERVE
 
 
 @cache
@@ -266,6 +252,53 @@ def _undefined(message: Message) -> Iterator[str]:
             number = getattr(part, field)
             if number not in enum.values_by_number:
                 yield f"number {number} of {enum.full_name}"
+
+
+def _reserved_in(message: Message) -> Iterator[str]:
+    for part, number in unknown_numbers(message):
+        if number in _reserved_fields(part):
+            yield f"{part.full_name} {number}"
+    for one in matching_parts(_reserves_values, message):
+        for field, enum, numbers in _reserved_values(one.DESCRIPTOR):
+            number = getattr(one, field)
+            if number in numbers:
+                yield f"{enum.full_name} {number}"
+
+
+def _reserves(descriptor: Descriptor) -> bool:
+    return bool(_reserved_fields(descriptor)) or _reserves_values(descriptor)
+
+
+def _reserves_values(descriptor: Descriptor) -> bool:
+    return bool(_reserved_values(descriptor))
+
+
+@cache
+def _reserved_fields(descriptor: Descriptor) -> frozenset[int]:
+    """Return the field numbers that this message reserves, and its undeclared gap."""
+    declared = DescriptorProto()
+    descriptor.CopyToProto(declared)
+    numbers = {n for one in declared.reserved_range for n in range(one.start, one.end)}
+    name, gap = _GAP
+    return frozenset(numbers | ({gap} if descriptor.full_name == name else set()))
+
+
+@cache
+def _reserved_values(
+    descriptor: Descriptor,
+) -> tuple[tuple[str, EnumDescriptor, frozenset[int]], ...]:
+    """Return the singular enum fields with their enums, and the numbers that these reserve."""
+    found = []
+    for field in descriptor.fields:
+        if field.enum_type is None:
+            continue
+        declared = EnumDescriptorProto()
+        field.enum_type.CopyToProto(declared)
+        ranges = declared.reserved_range  # these, unlike those of fields, include their end
+        numbers = frozenset(n for one in ranges for n in range(one.start, one.end + 1))
+        if numbers:
+            found.append((field.name, field.enum_type, numbers))
+    return tuple(found)
 
 
 def _has_enums(descriptor: Descriptor) -> bool:

@@ -11,6 +11,7 @@ from siconform.protocol.callbacks import (
     Scheduling,
     SchedulingReported,
 )
+from siconform.protocol.events import EventReceived
 from siconform.protocol.facets import Facet
 from siconform.protocol.handles import Ask
 from siconform.protocol.matchers import AnotherThan, OneOf
@@ -44,6 +45,67 @@ def test_callbacks_go_to_those_of_the_latest_registration(unregistered_rm: Unreg
     unregistered_rm.expect_none(PlacementCheck(late, offer=first))
 
 
+@registering_again_is_a_race
+@requirement("SI-CB-001")
+def test_events_go_to_the_callbacks_of_the_latest_registration(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered()
+    first = unregistered_rm.takes_callbacks(Facet.EVENTS)
+    unregistered_rm.has_node()
+    unregistered_rm.presupposes_some(unregistered_rm.events_so_far(), "nodes")
+
+    unregistered_rm.has_registered_again()
+    unregistered_rm.takes_callbacks(Facet.EVENTS)
+    node = unregistered_rm.has_node()
+
+    unregistered_rm.events_so_far()
+    unregistered_rm.expect_none(EventReceived(node, offer=first))
+
+
+@requirement("SI-CB-001", "SI-CONN-004")
+def test_placement_checks_go_to_the_rm_that_asked(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    second_rm.joins()
+    rms = (rm, second_rm)
+    for one in rms:
+        one.takes_callbacks(Facet.PLACEMENT_CHECKS)
+        one.has_node()
+
+    asks = []
+    for one in rms:
+        asks.append(one.asks(one.has_application()))
+        one.expect(Allocated(asks[-1]))
+
+    for one, other in zip(rms, reversed(asks), strict=True):
+        one.expect_none(PlacementCheck(other))
+    for one, own in zip(rms, asks, strict=True):
+        with one.control("an RM that takes placement checks is asked"):
+            one.expect(PlacementCheck(own))
+
+
+@requirement("SI-CB-001", "SI-CONN-004")
+def test_events_about_the_objects_of_an_rm_go_to_that_rm(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    second_rm.joins()
+    rms = (rm, second_rm)
+    for one in rms:
+        one.observes_events()
+
+    objects = []
+    for one in rms:
+        node, app = one.has_node(), one.has_application()
+        allocation = one.has_allocation(app)
+        objects.append(OneOf((node, app, allocation.key)))
+
+    for one, own, others in zip(rms, objects, reversed(objects), strict=True):
+        one.events_so_far()
+        one.presupposes_some(one.observe(EventReceived(own)), "what an RM has")
+        one.expect_none(EventReceived(others))
+
+
 @requirement("SI-CB-002")
 def test_an_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
     rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
@@ -64,6 +126,50 @@ def test_an_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
         rm.refuses(nowhere, on=node)
     rm.asks(app, key=nowhere)
     rm.expect_none(Allocated(nowhere))
+
+
+@requirement("SI-CB-002")
+def test_a_placeholder_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    nodes = [rm.has_node(memory=10) for _ in range(2)]
+
+    for unwanted, wanted in (nodes, reversed(nodes)):
+        key = rm.new_name("placeholder")
+        rm.refuses(key, on=unwanted)
+        gang = rm.has_gang(members=1)
+        rm.asks(gang, key=key, resources=gang.member, task_group=TASK_GROUP, placeholder=True)
+        rm.expect(Allocated(key, node=wanted))
+        rm.came_before(PlacementCheck(key, node=wanted), Allocated(key))
+
+
+@requirement("SI-CB-002")
+def test_each_allocation_of_an_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    _, unwanted = [rm.has_node(memory=10) for _ in range(2)]
+    app = rm.has_application()
+    with rm.control("where nothing is refused both nodes are used"):
+        for allocation in rm.has_allocations_of_one_ask(app, times=2, memory=6):
+            rm.has_released(allocation)
+
+    key = rm.new_name("ask")
+    rm.refuses(key, on=unwanted)
+    rm.asks(app, key=key, memory=6, times=2)
+
+    rm.expect_none(Allocated(key, node=unwanted))
+
+
+@requirement("SI-CB-002")
+def test_a_pending_ask_goes_to_a_new_node_once_the_rm_wants_it_there(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    rm.has_full_node()
+    waiting = rm.has_waiting_ask(rm.has_application())
+
+    node = rm.has_node()
+
+    allocation = rm.is_served(waiting, node=node)
+    key = allocation.key
+    rm.came_before(PlacementCheck(key, node=node), Allocated(key))
 
 
 @requirement("SI-CB-002")

@@ -76,16 +76,20 @@ def has_joined(second_rm: UnregisteredRM) -> None:
 def test_an_rm_cannot_touch_what_belongs_to_another(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
-    node, app = rm.has_node(memory=10), rm.has_application()
+    node, app = rm.has_node(memory=11), rm.has_application()
     allocation = rm.has_allocation(app, node=node, memory=10)
     has_joined(second_rm)
 
+    beyond = second_rm.asks(app, memory=1)
     second_rm.releases(allocation)
+    second_rm.releases_all(app)
     second_rm.removes_application(app)
     second_rm.decommissions(node)
     second_rm.synchronise_all()
 
-    rm.expect_none(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity), Allocated(beyond))
+    second_rm.expect_none(Allocated(beyond))
+    rm.expect(Allocated(rm.asks(app, memory=1), node=node))
     rm.registers_node(node)
     rm.expect(NodeRejected(node))
     rm.submits_application(app)

@@ -6,6 +6,7 @@ received records are checked; that every change leads to one is a separate SHOUL
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement, waits
 from siconform.protocol.events import (
     Detail,
@@ -16,7 +17,7 @@ from siconform.protocol.events import (
 )
 from siconform.protocol.handles import Application
 from siconform.protocol.matchers import OneOf
-from siconform.protocol.notifications import Allocated, Released
+from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.allocations import MAY_PREEMPT
@@ -300,6 +301,28 @@ def test_what_ends_with_a_timeout_is_reported_as_such(rm: ResourceManager) -> No
 
 
 @requirement("SI-EVT-008")
+def test_an_allocation_that_ends_with_the_time_of_its_application_is_reported_as_such(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.EXECUTION_TIMEOUT)
+    rm.observes_events()
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(0.5)
+    app = rm.has_application(timeout_ms=round(1000 * limit))
+    allocation = rm.has_allocation(app)
+    over = Released(application=app, termination=Termination.TIMEOUT)
+    rm.receive_if_any(over, window=limit + rm.deadlines.timer)
+    rm.needs_some(rm.observe(over), of="to release what an application has when its time is over")
+    rm.settles()
+
+    rm.events_so_far()
+
+    ends = rm.endings_of(allocation)
+    rm.presupposes_some(ends, "an execution timeout")
+    rm.only_reports(ends, Detail.ALLOC_TIMEOUT, Detail.REQUEST_ALLOC)
+
+
+@requirement("SI-EVT-008")
 def test_a_replaced_placeholder_is_reported_as_such(rm: ResourceManager) -> None:
     rm.observes_events()
     gang, placeholders = rm.has_complete_gang()
@@ -446,21 +469,60 @@ def test_a_changed_right_of_a_queue_is_reported_as_such(unregistered_rm: Unregis
     unregistered_rm.only_reports(same, Detail.QUEUE_CONFIG)
 
 
+@waits
 @requirement("SI-EVT-011")
-def test_reference_and_resource_name_the_second_object_and_the_amount(rm: ResourceManager) -> None:
+def test_reference_and_resource_name_the_allocation_and_its_amount(rm: ResourceManager) -> None:
     rm.observes_events()
     node = rm.has_node(memory=10)
-    allocation = rm.has_allocation(rm.has_application())
-    before = rm.events_of_this_step(node, Subject.NODE)
+    app = rm.has_application()
+
+    allocation = rm.has_allocation(app, memory=3, vcore=2)
+    names = (allocation.identity, allocation.key)
+    came = records_of(rm, app, *names, node=node)
+    rm.releases(allocation)
+    rm.expect(Released(identity=allocation.identity))
+    went = records_of(rm, app, *names, node=node)
+
+    details = (Detail.APP_REQUEST, Detail.APP_ALLOC, Detail.NODE_ALLOC, Detail.ALLOC_CANCEL)
+    of_others = [event for event in (*came, *went) if event.detail in details]
+    own = rm.observe(EventReceived(allocation.key, Subject.REQUEST, detail=Detail.REQUEST_ALLOC))
+    rm.presupposes_some([*of_others, *own], "allocations of nodes and applications")
+    for event in of_others:
+        rm.agrees(event, EventReceived(reference=OneOf(names)))
+    # Node and application have nothing else: a sum is the amount as well, and nothing afterwards.
+    amount, taken = {"memory": 3, "vcore": 2}, {"memory": -3, "vcore": -2}
+    new = [event for event in (*of_others, *own) if event.change is EventChange.ADD]
+    rm.reports_amounts(new, amount, {})
+    rm.reports_amounts([*of_others, *own], amount, taken, {})
+
+
+@requirement("SI-EVT-011")
+def test_the_resource_is_what_is_allocated_in_a_queue(rm: ResourceManager) -> None:
+    rm.observes_events()
+    rm.has_node()
+    namespace = rm.new_name("space")
+    queue = f"root.namespaces.{namespace}"  # of this application only
+
+    app = rm.has_application_without_queue(tags={"namespace": namespace})
+    rm.has_allocation(app, memory=3, vcore=2)
+    rm.events_so_far()
+
+    allocated = rm.observe(EventReceived(queue, Subject.QUEUE, detail=Detail.QUEUE_ALLOC))
+    rm.presupposes_some(allocated, "allocations in queues")
+    rm.reports_amounts(allocated, {"memory": 3, "vcore": 2}, {})
+
+
+@requirement("SI-EVT-011")
+def test_the_resource_is_the_new_capacity_of_a_node(rm: ResourceManager) -> None:
+    rm.observes_events()
+    node = rm.has_node(memory=10)
+    rm.events_of_this_step(node, Subject.NODE)
 
     rm.updates_node(node, memory=20, vcore=20)
     after = rm.events_of_this_step(node, Subject.NODE)
 
-    allocated = [event for event in before if event.detail is Detail.NODE_ALLOC]
     resized = [event for event in after if event.detail is Detail.NODE_CAPACITY]
-    rm.presupposes_some([*allocated, *resized], "allocations on nodes and their capacity")
-    for event in allocated:
-        rm.agrees(event, EventReceived(reference=OneOf([allocation.identity, allocation.key])))
+    rm.presupposes_some(resized, "the capacity of nodes")
     for event in resized:
         rm.agrees(event, EventReceived(resource={"memory": 20, "vcore": 20}))
 

@@ -307,6 +307,30 @@ def test_values_of_a_second_registration_replace_those_of_the_first(
     unregistered_rm.expect(ApplicationRejected(replaced))
 
 
+@requirement("SI-REG-018")
+@registering_again_is_a_race
+def test_the_limits_of_a_queue_are_those_of_the_latest_registration(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered(config=queues_with_quotas(first=2))
+    rm.has_node(memory=100)
+    rm.has_ask_left_alone(rm.has_application(queue="root.first"), "the quota of a queue", memory=6)
+
+    rm.has_registered_again(config=queues_with_quotas(first=8))
+    rm.has_node(memory=100)
+    rm.expect(Allocated(rm.asks(rm.has_application(queue="root.first"), memory=6)))
+
+    rm.has_registered_again(config=queues_with_quotas(first=4))
+    rm.has_node(memory=100)
+    app = rm.has_application(queue="root.first")
+    beyond = rm.asks(app, memory=6)
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask within the new limit is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=4)))
+
+
 @requirement("SI-REG-012")
 def test_the_queues_of_its_policy_group_are_those_of_the_rm(
     unregistered_rm: UnregisteredRM,

@@ -33,20 +33,21 @@ def test_a_bad_first_element_does_not_spoil_its_request(rm: ResourceManager) -> 
 
 
 @requirement("SI-CONN-002")
-def test_requests_without_an_rm_end_nothing_of_another(
+def test_requests_without_an_rm_neither_end_nor_begin_anything_of_another(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
-    node, app = rm.has_node(memory=10), rm.has_application()
+    node, app = rm.has_node(memory=11), rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
     waiting = rm.has_waiting_ask(app, memory=10)
     nameless = second_rm.under_name("")
 
     with nameless.unordered():  # no barrier of this RM would be answered
+        beyond = nameless.asks(app, memory=1)
         nameless.releases(allocation)
         nameless.removes_application(app)
         nameless.decommissions(node)
 
-    rm.stays_quiet(Released(identity=allocation.identity), Allocated(waiting))
+    rm.stays_quiet(Released(identity=allocation.identity), Allocated(waiting), Allocated(beyond))
     with rm.control("the same release by its owner takes effect"):
         rm.releases(allocation)
         rm.expect(Released(identity=allocation.identity))
