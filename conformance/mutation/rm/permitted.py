@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from google.protobuf.message import Message
 from sirm.codec import Codec, codec_for
-from sirm.core import nodes, reporting
+from sirm.core import callbacks, nodes, reporting
 from sirm.core.cluster import Cluster, Node
 from sirm.core.model import NodeAction, RefusedError, ReportNode, Update, Workload
 from sirm.core.state import State
@@ -56,6 +56,20 @@ def _(patch: Patch, original: Send, self: Connection, method: str, message: Any)
     if asked and not any(one.nodeID for one in asked):
         patch.fires()
         original(self, method, message)
+
+
+@rm_variant("rm-requests-what-fits", "Nothing is requested before a node is there that can run it.")
+@instead_of(reporting.may_request)
+def _(
+    patch: Patch, original: Callable[..., bool], state: State, name: str, *, placeholders: bool
+) -> bool:
+    nodes = state.cluster.nodes.values()
+    usable = [one for one in nodes if state.accepts_node(one.node_id) and not one.cordoned]
+    for container in state.cluster.applications[name].containers.values():
+        if not any(callbacks.fits(container.resource, node.capacity) for node in usable):
+            patch.fires()
+            return False
+    return original(state, name, placeholders=placeholders)
 
 
 @rm_variant("rm-random-keys", "Keys are random; they contain no name of an application.")

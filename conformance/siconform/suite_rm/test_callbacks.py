@@ -22,6 +22,7 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
     app = rm.runs(containers=3)
     victims = tuple(one.key for one in scheduler.allocations_of(app, at_least=3))
     node = scheduler.allocation_of(app).node
+    rm.adds_node()  # some request only what fits somewhere
     with scheduler.placing_nothing():
         key = waiting_ask(rm, scheduler, {"memory": 3, "vcore": 3})
         never, fitting = waiting_ask(rm, scheduler, {"memory": 4, "vcore": 3}), [2]
@@ -41,6 +42,7 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
 def test_repeated_and_concurrent_container_states_have_no_repeated_effects(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits()
         key = scheduler.pending_of(app)[0].key

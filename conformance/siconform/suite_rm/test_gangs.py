@@ -24,6 +24,7 @@ def test_placeholder_ask_is_the_sum_over_all_task_groups(
         Group(3, {"memory": 2}, name=rm.new_name("group"), real_containers=3),
         Group(2, {"memory": 1, "vcore": 1}, name=rm.new_name("group"), real_containers=2),
     )
+    rm.adds_node()
 
     with scheduler.placing_nothing():
         app = rm.submits(*groups)
@@ -43,6 +44,7 @@ def test_placeholder_ask_is_the_sum_over_all_task_groups(
 def test_every_member_gets_a_placeholder_before_any_real_ask(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=3)
         scheduler.expects_members(app, 3, placeholder=True)
@@ -83,6 +85,7 @@ def test_real_members_are_requested_when_all_placeholders_are_allocated(
 def test_each_member_of_a_task_group_has_its_own_ask(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=3)
         scheduler.expects_members(app, 3, placeholder=True)

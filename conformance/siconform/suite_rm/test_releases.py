@@ -162,6 +162,7 @@ def test_placeholders_that_an_rm_ends_itself_are_stopped_by_the_rm(
 def test_a_withdrawn_ask_is_released_with_its_partition(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits()
         scheduler.pending_of(app)
@@ -178,6 +179,7 @@ def test_a_withdrawn_ask_is_released_with_its_partition(
 def test_an_answered_ask_release_names_the_partition(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=1)
         key = placeholder_of(app, scheduler)
@@ -210,6 +212,7 @@ def test_a_release_without_identity_covers_the_application(
 def test_an_ask_release_of_the_scheduler_is_carried_out_and_answered(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=2)
         key = placeholder_of(app, scheduler)
