@@ -32,9 +32,13 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
 
         answer = scheduler.asks_for_eviction(key, node, victims, 1)
         refused = scheduler.asks_for_eviction(never, node, victims, 1)
+        small = waiting_ask(rm, scheduler)
+        first = scheduler.asks_for_eviction(small, node, victims, 1)
 
     if not answer.fits or answer.index not in fitting:
         raise ConformanceFailure(_shown(answer), expected=f"yes, index {fitting[-1]}")
+    if not first.fits or first.index != 1:
+        raise ConformanceFailure(_shown(first), expected="yes, index 1 of the first attempt")
     does_not_fit(refused)
 
 
