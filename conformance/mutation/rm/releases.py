@@ -64,6 +64,45 @@ def _(patch: Patch) -> None:
 
 
 @rm_mutant(
+    "rm-confirms-replaced-placeholders-at-once",
+    "A release of a placeholder for a real container is confirmed before the placeholder is gone.",
+    breaks=("SI-REL-008",),
+)
+def _(patch: Patch) -> None:
+    def carry_out(
+        original: CarryOut, state: State, container: Container, began: Termination, now: float
+    ) -> list[Effect]:
+        effects = original(state, container, began, now)
+        if began is not Termination.PLACEHOLDER_REPLACED or not container.is_allocated:
+            return effects
+        patch.fires()
+        return [*effects, *confirmations.last_release(state, container)]
+
+    patch.instead_of(releases.carry_out, carry_out)
+
+
+@rm_mutant(
+    "rm-answers-ask-releases-as-allocations",
+    "The release of an ask is answered by a release of an allocation.",
+    breaks=("SI-REL-024",),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    def confirmation(
+        original: Callable[[Container, Termination], Release],
+        container: Container,
+        began: Termination,
+    ) -> Release:
+        sent = original(container, began)
+        if sent.identity:
+            return sent
+        patch.fires()
+        return replace(sent, identity=container.key)
+
+    patch.instead_of(confirmations.confirmation, confirmation)
+
+
+@rm_mutant(
     "rm-replaced-placeholder-stays",
     "A release of a placeholder for a real container is neither carried out nor confirmed.",
     breaks=("SI-REL-008",),

@@ -48,8 +48,9 @@ def test_a_replaced_placeholder_is_stopped_and_confirmed(
 
 
 @requirement("SI-REL-008")
+@of_each_type
 def test_a_release_is_confirmed_once_the_container_is_gone(
-    rm: DrivenRM, scheduler: SimulatedScheduler
+    rm: DrivenRM, scheduler: SimulatedScheduler, termination: Termination
 ) -> None:
     takes = scheduler.deadlines.release / 4
     rm.adds_node()
@@ -57,12 +58,38 @@ def test_a_release_is_confirmed_once_the_container_is_gone(
     rm.awaits_started(app)
     allocation = scheduler.allocation_of(app)
 
-    scheduler.releases(allocation, termination=Termination.PREEMPTED_BY_SCHEDULER)
+    scheduler.releases(allocation, termination=termination)
 
+    is_confirmed_when_gone(rm, scheduler, allocation, termination, takes)
+
+
+@requirement("SI-REL-008")
+@pytest.mark.usefixtures("gang")
+def test_a_replaced_placeholder_is_confirmed_once_it_is_gone(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    takes = scheduler.deadlines.release / 4
+    rm.adds_node()
+    with scheduler.replacing_nothing():
+        app = rm.submits(Group(name=rm.new_name("group"), real_containers=1, stopping=takes))
+        placeholder = scheduler.allocation_of(app)
+        rm.awaits_running(placeholder.key)
+
+        scheduler.releases(placeholder, termination=Termination.PLACEHOLDER_REPLACED)
+
+        is_confirmed_when_gone(rm, scheduler, placeholder, Termination.PLACEHOLDER_REPLACED, takes)
+
+
+def is_confirmed_when_gone(
+    rm: DrivenRM,
+    scheduler: SimulatedScheduler,
+    allocation: Allocated,
+    termination: Termination,
+    takes: float,
+) -> None:
+    """Check the confirmation of a container that takes so many seconds to stop."""
     scheduler.expects_confirmation(
-        allocation,
-        Termination.PREEMPTED_BY_SCHEDULER,
-        timeout=scheduler.deadlines.release + takes,
+        allocation, termination, timeout=scheduler.deadlines.release + takes
     )
     is_gone(rm, allocation.key)
 
