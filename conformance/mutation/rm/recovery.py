@@ -9,8 +9,8 @@ from typing import Any, Final
 import grpc
 from sirm.codec import parts
 from sirm.codec.codec import Identity
-from sirm.core import knowledge, nodes, registration, reporting, requests
-from sirm.core.cluster import Cluster, Container, Node
+from sirm.core import applications, knowledge, nodes, registration, reporting, requests
+from sirm.core.cluster import Application, Cluster, Container, Node
 from sirm.core.knowledge import Knowledge
 from sirm.core.model import (
     ContainerRecord,
@@ -115,6 +115,117 @@ def _(patch: Patch, original: _Original, cluster: Cluster) -> Any:
         patch.fires()
         known.waiting.clear()
     return known
+
+
+@rm_mutant(
+    "rm-forgets-pending-placeholders",
+    "After a registration, nothing is requested for placeholders that waited before.",
+    breaks=("SI-REG-009",),
+)
+@instead_of(knowledge.complete_report)
+def _(patch: Patch, original: _Original, cluster: Cluster) -> Any:
+    known = original(cluster)
+    for members in [one for one in known.waiting if one[1]]:
+        patch.fires()
+        del known.waiting[members]
+    return known
+
+
+@rm_mutant(
+    "rm-takes-gangs-for-complete",
+    "After a registration, the real members of a gang wait for no placeholder any more.",
+    breaks=("SI-GANG-014",),
+)
+@instead_of(registration.registered)
+def _(patch: Patch, original: _Original, state: State) -> list[Effect]:
+    for application in state.cluster.applications.values():
+        if application.missing_placeholders:
+            patch.fires()
+            application.missing_placeholders = 0
+    effects: list[Effect] = original(state)
+    return effects
+
+
+def _the_second_time(patch: Patch, function: Any, alter: Callable[[Any], Any]) -> None:
+    """Alter what a function returns for a container or an application from the second time on."""
+    returned: set[str] = set()
+
+    def altered(original: _Original, subject: Container | Application) -> Any:
+        before = original(subject)
+        name = subject.key if isinstance(subject, Container) else subject.application_id
+        after = alter(before) if name in returned else before
+        returned.add(name)
+        if after != before:
+            patch.fires()
+        return after
+
+    patch.instead_of(function, altered)
+
+
+rm_mutant(
+    "rm-requests-placeholders-as-real-again",
+    "After another registration, placeholders are requested without the flag.",
+    breaks=("SI-GANG-049",),
+)(
+    partial(
+        _the_second_time,
+        function=requests.request,
+        alter=lambda update: replace(
+            update, container=replace(update.container, placeholder=False)
+        ),
+    )
+)
+rm_mutant(
+    "rm-requests-again-without-priority",
+    "After another registration, requests have no priority.",
+    breaks=("SI-REG-009",),
+)(
+    partial(
+        _the_second_time,
+        function=requests.request,
+        alter=lambda update: replace(update, container=replace(update.container, priority=0)),
+    )
+)
+rm_mutant(
+    "rm-adds-to-no-queue-again",
+    "After another registration, applications are added without their queue.",
+    breaks=("SI-REG-009",),
+)(
+    partial(
+        _the_second_time,
+        function=applications.addition,
+        alter=lambda update: replace(update, queue=""),
+    )
+)
+rm_mutant(
+    "rm-adds-no-placeholder-ask-again",
+    "After another registration, gangs are added without placeholderAsk.",
+    breaks=("SI-REG-009",),
+)(
+    partial(
+        _the_second_time,
+        function=applications.addition,
+        alter=lambda update: replace(update, placeholder_ask=None),
+    )
+)
+
+
+@rm_mutant(
+    "rm-creates-with-the-first-capacity",
+    "After another registration, a node has the capacity that it was first reported with.",
+    breaks=("SI-REG-009",),
+)
+def _(patch: Patch) -> None:
+    first: dict[str, Any] = {}
+
+    def creation(original: _Original, state: State, node: Node) -> list[ReportNode]:
+        capacity = first.setdefault(node.node_id, node.capacity)
+        if capacity != node.capacity:
+            patch.fires()
+        created, *others = original(state, node)
+        return [replace(created, capacity=capacity), *others]
+
+    patch.instead_of(nodes.creation, creation)
 
 
 @rm_mutant(
