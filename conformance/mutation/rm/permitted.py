@@ -1,11 +1,13 @@
 """Permitted variants: order, repetition and names of what an RM sends; parts it lacks."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+import grpc
 from google.protobuf.message import Message
 from sirm.codec import Codec, codec_for
 from sirm.core import callbacks, nodes, reporting
@@ -103,6 +105,18 @@ async def _(patch: Patch, original: OfConnection, self: Connection) -> None:
     await call(self._codec.register(self._identity))
     patch.fires()
     await original(self)
+
+
+@rm_variant("rm-ends-when-refused", "An RM whose registration is refused ends.", areas=("REG",))
+@instead_of(Connection.register)
+async def _(patch: Patch, original: OfConnection, self: Connection) -> None:
+    try:
+        await original(self)
+    except grpc.aio.AioRpcError as error:
+        if error.code() is grpc.StatusCode.UNAVAILABLE and "refused" in (error.details() or ""):
+            patch.fires()
+            os._exit(1)
+        raise
 
 
 @rm_variant("rm-without-callbacks", "An RM without the extension offers no callbacks.")

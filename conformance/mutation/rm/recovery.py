@@ -24,6 +24,7 @@ from sirm.core.model import (
 from sirm.core.state import State
 from sirm.shell.connection import Connection
 from sirm.shell.machine import Machine
+from siwire import rpc
 
 from mutation.mutant import rm_mutant, rm_variant
 from mutation.patching import Patch, instead_of
@@ -100,6 +101,33 @@ def _(patch: Patch) -> None:
             await asyncio.sleep(_MOMENT)
             raise
 
+    patch.instead_of(Connection.read, read)
+
+
+@rm_mutant(
+    "rm-repeats-a-message-before-it-registers-again",
+    "An RM opens an aborted stream again by its last message on it, and then registers.",
+    breaks=("SI-CONN-013",),
+)
+def _(patch: Patch) -> None:
+    last: dict[str, Any] = {}
+
+    def send(original: _Original, self: Connection, name: str, message: Any) -> None:
+        last[name] = message
+        original(self, name, message)
+
+    async def read(original: _Original, self: Connection, name: str, call: Any) -> None:
+        try:
+            await original(self, name, call)
+        except grpc.aio.AioRpcError:
+            if name in last:
+                patch.fires()
+                method = rpc.methods(self._codec.revision)[name]
+                rpc.callable_for(self._channel, method)(iter([last[name]]))
+                await asyncio.sleep(_MOMENT)
+            raise
+
+    patch.instead_of(Connection.send, send)
     patch.instead_of(Connection.read, read)
 
 

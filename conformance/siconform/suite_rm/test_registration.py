@@ -1,16 +1,24 @@
 """SI-REG: an RM registers first, and again after each start, and then reports everything."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from itertools import takewhile
 
 import pytest
 
 from siconform.expecting.checks import precondition
 from siconform.marks import requirement
-from siconform.outcomes import ConformanceFailure, PreconditionFailed
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.notifications import StreamEnded, UpdateKind
-from siconform.protocol.registration import RegistrationRequested
-from siconform.protocol.requests import Amounts, ApplicationRequest, AskRequest, NodeRequest
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import (
+    Amounts,
+    ApplicationRequest,
+    AskRequest,
+    NodeRequest,
+    StreamOpening,
+)
+from siconform.recording.history import Content, Entry
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
@@ -167,6 +175,58 @@ def test_an_rm_registers_before_it_sends_updates(
             f"sent before the registration: {early[0]}",
             expected="a registration before any update",
         )
+
+
+@requirement("SI-REG-011")
+@pytest.mark.parametrize(
+    "hinders",
+    [SimulatedScheduler.holding_registrations, SimulatedScheduler.refusing_registrations],
+    ids=["not answered", "refused"],
+)
+def test_an_rm_sends_no_update_until_its_registration_is_answered(
+    rm: DrivenRM,
+    scheduler: SimulatedScheduler,
+    hinders: Callable[[SimulatedScheduler], AbstractContextManager[None]],
+) -> None:
+    scheduler.allocation_of(rm.runs())  # it sends updates at all
+    before = scheduler.exchange.until()
+
+    with hinders(scheduler):
+        rm.restarts()
+        scheduler.expects_registration(after=before)
+        scheduler.waits()
+        since = scheduler.exchange.history.since(before)
+
+    early = on_new_streams(scheduler, list(takewhile(lambda e: not is_success(e), since)))
+    if early:
+        raise ConformanceFailure(
+            f"sent before the registration succeeded: {early[0]}",
+            expected="no update until the scheduler has accepted the registration",
+        )
+    if not scheduler.rm_runs():
+        raise NotOffered("an RM that is refused ends")
+    limit, history = scheduler.deadlines.ack, scheduler.exchange.history
+    succeeds = history.look(lambda: any(map(is_success, history.since(before))) or None, limit)
+    scheduler.records(f"a restarted RM registers {'in the end' if succeeds else 'once'}")
+
+
+def is_success(entry: Entry) -> bool:
+    """Return whether a registration is answered with success."""
+    content = entry.content
+    return isinstance(content, RegistrationAnswered) and content.status == "OK"
+
+
+def on_new_streams(scheduler: SimulatedScheduler, entries: Sequence[Entry]) -> list[Content]:
+    """Return what an RM sent on streams that it has opened in these entries."""
+    opened: set[str] = set()
+    sent: list[Content] = []
+    for entry in entries:
+        stream = "" if entry.kind is None else scheduler.engine.dialect.method(entry.kind)
+        if isinstance(entry.content, StreamOpening):
+            opened.add(stream)
+        elif entry.sent_by_rm and stream in opened and not isinstance(entry.content, StreamEnded):
+            sent.append(entry.content)
+    return sent
 
 
 def before_registration(sent: Sequence[object]) -> Sequence[object]:
