@@ -1,10 +1,12 @@
 """SI-REL: an RM carries out releases of the scheduler, confirms them, and begins its own."""
 
+from contextlib import suppress
+
 import pytest
 
 from siconform.expecting.checks import precondition
 from siconform.marks import requirement
-from siconform.outcomes import ConformanceFailure, NotOffered
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.notifications import Allocated, Termination
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
@@ -155,7 +157,7 @@ def test_a_confirmation_of_the_scheduler_is_not_answered(
 def test_what_an_rm_ends_itself_is_stopped_by_the_rm(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    exited, preempted = (scheduler.allocation_of(rm.runs()) for _ in range(2))
+    exited, preempted, lost = (scheduler.allocation_of(rm.runs()) for _ in range(3))
     ended = rm.runs()
 
     rm.stops_container(exited.key)
@@ -164,6 +166,8 @@ def test_what_an_rm_ends_itself_is_stopped_by_the_rm(
     scheduler.releases(preempted, termination=Termination.PREEMPTED_BY_SCHEDULER)
     scheduler.expects_confirmation(preempted, Termination.PREEMPTED_BY_SCHEDULER)
     rm.ends_application(ended)
+    with suppress(PreconditionFailed):  # a driver without this action
+        rm.removes_node(lost.node)
 
     scheduler.raises_barrier()  # what it has sent is checked by the monitor
 
