@@ -10,8 +10,10 @@ from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.sample_histories import (
     APP,
     ASK,
+    DECOMMISSION,
     IN_THE_CLUSTER,
     NODE,
+    UNDRAIN,
     Part,
     allocated,
     by_key,
@@ -34,11 +36,14 @@ from siconform.monitors import trace_memory, trace_reading
 from siconform.monitors.monitor import Monitor
 from siconform.monitors.trace_reading import TraceReading
 from siconform.monitors.trace_result import MOST_VIOLATIONS
-from siconform.protocol.notifications import ApplicationAccepted, Termination
-from siconform.protocol.requests import ReleaseRequest
+from siconform.protocol.notifications import ApplicationAccepted, NodeAccepted, Termination
+from siconform.protocol.requests import Action, NodeRequest, ReleaseRequest
 from siconform.protocol.subjects import Identity, OneAllocation
 
 EVERY = pytest.mark.parametrize("subject", [*SUBJECTS, *BY_KEY_SUBJECTS, LEGAL_BY_KEY])
+ACCEPTED = NodeAccepted("n")
+SMALL = replace(NODE, capacity={"memory": 1})
+HEARTBEAT = NodeRequest("n", Action.UPDATE, attributes={"a": "b"})
 
 
 @pytest.fixture
@@ -139,6 +144,25 @@ def test_monitors_are_begun_again_in_a_long_trace(monkeypatch: pytest.MonkeyPatc
     read(reading, by_key([*IN_THE_CLUSTER, NODE, APP, ApplicationAccepted("a"), *pods]).entries())
 
     assert len(forgotten) >= 150
+
+
+@pytest.mark.usefixtures("begun_again_always")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [replace(NODE, action=Action.CREATE_DRAINING), ACCEPTED, HEARTBEAT, HEARTBEAT, UNDRAIN],
+        [SMALL, ACCEPTED, HEARTBEAT, HEARTBEAT, replace(NODE, action=Action.UPDATE)],
+        [SMALL, ACCEPTED, HEARTBEAT, HEARTBEAT, DECOMMISSION, NODE, ACCEPTED],
+    ],
+    ids=["undrained", "resized", "larger again"],
+)
+def test_what_a_node_was_changed_by_last_is_remembered(changes: Sequence[Part]) -> None:
+    parts = [*IN_THE_CLUSTER, *changes, *[HEARTBEAT] * 70, APP, ApplicationAccepted("a")]
+    reading = begun(Identity.KEY_OF_THE_ASK, is_whole=True)
+
+    read(reading, by_key([*parts, replace(ASK, key="k1"), allocated("k1", "k1")]).entries())
+
+    assert violations(reading) == []
 
 
 def _pod(key: str) -> Sequence[Part]:

@@ -49,6 +49,19 @@ def _(patch: Patch, original: Callable[..., int | None], *args: Any) -> int | No
 
 
 @rm_mutant(
+    "rm-eviction-checks-begin-with-one-victim",
+    "The first attempt of an eviction check removes one victim, whatever its startIndex is.",
+    breaks=("SI-CB-006",),
+)
+@instead_of(callbacks.preemption_predicate)
+def _(patch: Patch, original: Callable[..., int | None], *args: Any) -> int | None:
+    index = original(*args[:-1], 0)
+    if index != original(*args):
+        patch.fires()
+    return index
+
+
+@rm_mutant(
     "rm-any-eviction-will-do",
     "An eviction check succeeds with the first attempt, wherever and whatever it is.",
     breaks=("SI-CB-006",),

@@ -7,7 +7,7 @@ from typing import Any
 from sirm.codec import r2024_10
 from sirm.core import foreign, nodes
 from sirm.core.cluster import Node
-from sirm.core.model import ReportForeign, ReportNode
+from sirm.core.model import AddForeign, Effect, ReportForeign, ReportNode
 from sirm.core.state import State
 from siwire.constants import FOREIGN
 
@@ -70,3 +70,28 @@ def _(patch: Patch, original: _Original, update: ReportForeign, request: Any) ->
     original(update, request)
     patch.fires()
     del request.allocations[-1].allocationTags[FOREIGN]
+
+
+@rm_mutant(
+    "rm-reports-foreign-containers-once",
+    "What others start after the registration is not reported.",
+    breaks=("SI-FOR-011",),
+)
+@instead_of(foreign.add)
+def _(patch: Patch, original: _Original, state: State, event: AddForeign) -> list[Effect]:
+    effects: list[Effect] = original(state, event)
+    patch.fires()
+    del state.knowledge.new_foreign[event.name]
+    return effects
+
+
+@rm_mutant(
+    "rm-releases-no-foreign-container",
+    "The foreign allocation of a container that has ended is not released.",
+    breaks=("SI-FOR-011",),
+)
+@instead_of(foreign.remove)
+def _(patch: Patch, original: _Original, state: State, name: str) -> list[Effect]:
+    if original(state, name):
+        patch.fires()
+    return []

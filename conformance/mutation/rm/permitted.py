@@ -1,14 +1,16 @@
 """Permitted variants: order, repetition and names of what an RM sends; parts it lacks."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+import grpc
 from google.protobuf.message import Message
 from sirm.codec import Codec, codec_for
-from sirm.core import nodes, reporting
+from sirm.core import callbacks, nodes, reporting
 from sirm.core.cluster import Cluster, Node
 from sirm.core.model import NodeAction, RefusedError, ReportNode, Update, Workload
 from sirm.core.state import State
@@ -58,6 +60,20 @@ def _(patch: Patch, original: Send, self: Connection, method: str, message: Any)
         original(self, method, message)
 
 
+@rm_variant("rm-requests-what-fits", "Nothing is requested before a node is there that can run it.")
+@instead_of(reporting.may_request)
+def _(
+    patch: Patch, original: Callable[..., bool], state: State, name: str, *, placeholders: bool
+) -> bool:
+    nodes = state.cluster.nodes.values()
+    usable = [one for one in nodes if state.accepts_node(one.node_id) and not one.cordoned]
+    for container in state.cluster.applications[name].containers.values():
+        if not any(callbacks.fits(container.resource, node.capacity) for node in usable):
+            patch.fires()
+            return False
+    return original(state, name, placeholders=placeholders)
+
+
 @rm_variant("rm-random-keys", "Keys are random; they contain no name of an application.")
 @instead_of(Cluster.new_key)
 def _(patch: Patch, _original: Callable[[Cluster, str], str], _self: Cluster, _name: str) -> str:
@@ -89,6 +105,18 @@ async def _(patch: Patch, original: OfConnection, self: Connection) -> None:
     await call(self._codec.register(self._identity))
     patch.fires()
     await original(self)
+
+
+@rm_variant("rm-ends-when-refused", "An RM whose registration is refused ends.", areas=("REG",))
+@instead_of(Connection.register)
+async def _(patch: Patch, original: OfConnection, self: Connection) -> None:
+    try:
+        await original(self)
+    except grpc.aio.AioRpcError as error:
+        if error.code() is grpc.StatusCode.UNAVAILABLE and "refused" in (error.details() or ""):
+            patch.fires()
+            os._exit(1)
+        raise
 
 
 @rm_variant("rm-without-callbacks", "An RM without the extension offers no callbacks.")

@@ -9,8 +9,8 @@ from typing import Any, Final
 import grpc
 from sirm.codec import parts
 from sirm.codec.codec import Identity
-from sirm.core import knowledge, nodes, registration, reporting, requests
-from sirm.core.cluster import Cluster, Container, Node
+from sirm.core import applications, knowledge, nodes, registration, reporting, requests
+from sirm.core.cluster import Application, Cluster, Container, Node
 from sirm.core.knowledge import Knowledge
 from sirm.core.model import (
     ContainerRecord,
@@ -24,6 +24,7 @@ from sirm.core.model import (
 from sirm.core.state import State
 from sirm.shell.connection import Connection
 from sirm.shell.machine import Machine
+from siwire import rpc
 
 from mutation.mutant import rm_mutant, rm_variant
 from mutation.patching import Patch, instead_of
@@ -104,6 +105,33 @@ def _(patch: Patch) -> None:
 
 
 @rm_mutant(
+    "rm-repeats-a-message-before-it-registers-again",
+    "An RM opens an aborted stream again by its last message on it, and then registers.",
+    breaks=("SI-CONN-013",),
+)
+def _(patch: Patch) -> None:
+    last: dict[str, Any] = {}
+
+    def send(original: _Original, self: Connection, name: str, message: Any) -> None:
+        last[name] = message
+        original(self, name, message)
+
+    async def read(original: _Original, self: Connection, name: str, call: Any) -> None:
+        try:
+            await original(self, name, call)
+        except grpc.aio.AioRpcError:
+            if name in last:
+                patch.fires()
+                method = rpc.methods(self._codec.revision)[name]
+                rpc.callable_for(self._channel, method)(iter([last[name]]))
+                await asyncio.sleep(_MOMENT)
+            raise
+
+    patch.instead_of(Connection.send, send)
+    patch.instead_of(Connection.read, read)
+
+
+@rm_mutant(
     "rm-forgets-what-waits",
     "After a registration, nothing is requested for containers that waited before.",
     breaks=("SI-REG-009",),
@@ -115,6 +143,117 @@ def _(patch: Patch, original: _Original, cluster: Cluster) -> Any:
         patch.fires()
         known.waiting.clear()
     return known
+
+
+@rm_mutant(
+    "rm-forgets-pending-placeholders",
+    "After a registration, nothing is requested for placeholders that waited before.",
+    breaks=("SI-REG-009",),
+)
+@instead_of(knowledge.complete_report)
+def _(patch: Patch, original: _Original, cluster: Cluster) -> Any:
+    known = original(cluster)
+    for members in [one for one in known.waiting if one[1]]:
+        patch.fires()
+        del known.waiting[members]
+    return known
+
+
+@rm_mutant(
+    "rm-takes-gangs-for-complete",
+    "After a registration, the real members of a gang wait for no placeholder any more.",
+    breaks=("SI-GANG-014",),
+)
+@instead_of(registration.registered)
+def _(patch: Patch, original: _Original, state: State) -> list[Effect]:
+    for application in state.cluster.applications.values():
+        if application.missing_placeholders:
+            patch.fires()
+            application.missing_placeholders = 0
+    effects: list[Effect] = original(state)
+    return effects
+
+
+def _the_second_time(patch: Patch, function: Any, alter: Callable[[Any], Any]) -> None:
+    """Alter what a function returns for a container or an application from the second time on."""
+    returned: set[str] = set()
+
+    def altered(original: _Original, subject: Container | Application) -> Any:
+        before = original(subject)
+        name = subject.key if isinstance(subject, Container) else subject.application_id
+        after = alter(before) if name in returned else before
+        returned.add(name)
+        if after != before:
+            patch.fires()
+        return after
+
+    patch.instead_of(function, altered)
+
+
+rm_mutant(
+    "rm-requests-placeholders-as-real-again",
+    "After another registration, placeholders are requested without the flag.",
+    breaks=("SI-GANG-049",),
+)(
+    partial(
+        _the_second_time,
+        function=requests.request,
+        alter=lambda update: replace(
+            update, container=replace(update.container, placeholder=False)
+        ),
+    )
+)
+rm_mutant(
+    "rm-requests-again-without-priority",
+    "After another registration, requests have no priority.",
+    breaks=("SI-REG-009",),
+)(
+    partial(
+        _the_second_time,
+        function=requests.request,
+        alter=lambda update: replace(update, container=replace(update.container, priority=0)),
+    )
+)
+rm_mutant(
+    "rm-adds-to-no-queue-again",
+    "After another registration, applications are added without their queue.",
+    breaks=("SI-REG-009",),
+)(
+    partial(
+        _the_second_time,
+        function=applications.addition,
+        alter=lambda update: replace(update, queue=""),
+    )
+)
+rm_mutant(
+    "rm-adds-no-placeholder-ask-again",
+    "After another registration, gangs are added without placeholderAsk.",
+    breaks=("SI-REG-009",),
+)(
+    partial(
+        _the_second_time,
+        function=applications.addition,
+        alter=lambda update: replace(update, placeholder_ask=None),
+    )
+)
+
+
+@rm_mutant(
+    "rm-creates-with-the-first-capacity",
+    "After another registration, a node has the capacity that it was first reported with.",
+    breaks=("SI-REG-009",),
+)
+def _(patch: Patch) -> None:
+    first: dict[str, Any] = {}
+
+    def creation(original: _Original, state: State, node: Node) -> list[ReportNode]:
+        capacity = first.setdefault(node.node_id, node.capacity)
+        if capacity != node.capacity:
+            patch.fires()
+        created, *others = original(state, node)
+        return [replace(created, capacity=capacity), *others]
+
+    patch.instead_of(nodes.creation, creation)
 
 
 @rm_mutant(

@@ -9,7 +9,6 @@ from selftest.rm_monitor_cases.case import (
     REGISTERED,
     STOPPED,
     TIMEOUT,
-    Message,
     RmCase,
     allocated,
     ask_released,
@@ -18,7 +17,7 @@ from selftest.rm_monitor_cases.case import (
     releases,
 )
 from siconform.protocol.notifications import ApplicationUpdated
-from siconform.protocol.requests import ApplicationRemoval, ExistingAllocationRequest
+from siconform.protocol.requests import ApplicationRemoval
 
 OTHER = replace(ASK, key="other")
 PLACED = (ASK, allocated())
@@ -86,25 +85,6 @@ CASES = (
                 [*PLACED, WHOLE, releases("i", TIMEOUT, "b")],
             )
         ],
-    ),
-    RmCase(
-        "confirmed_stops_are_not_answered",
-        [*STOP, releases(), *RECEIVED, ASK, releases()],
-        [*PLACED, released(), releases("k", TIMEOUT)],
-        [
-            ("release k STOPPED_BY_RM answers the confirmation", [*STOP, *RECEIVED, releases()]),
-            (
-                "answers the confirmation",
-                [*STOP, released("x"), Message([releases("x", TIMEOUT), releases()]), releases()],
-            ),
-        ],
-        revision="2021-02",
-    ),
-    RmCase(
-        "confirmed_stops_are_not_answered",
-        [*STOP, *RECEIVED, ExistingAllocationRequest(allocated()), releases()],
-        [ASK, released(), releases("k", TIMEOUT)],
-        [("answers the confirmation", [*STOP, *RECEIVED, releases()])],
     ),
     RmCase(
         "withdrawn_placeholders_are_given_up",

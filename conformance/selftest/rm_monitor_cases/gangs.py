@@ -5,6 +5,7 @@ from dataclasses import replace
 from selftest.rm_monitor_cases.case import (
     APP,
     ASK,
+    NODE,
     REGISTERED,
     Message,
     RmCase,
@@ -12,8 +13,8 @@ from selftest.rm_monitor_cases.case import (
     released,
     releases,
 )
-from siconform.protocol.notifications import AskRejected
-from siconform.protocol.requests import ExistingAllocationRequest, ForeignAllocationRequest
+from siconform.protocol.notifications import ApplicationUpdated, AskRejected
+from siconform.protocol.requests import Action, ExistingAllocationRequest, ForeignAllocationRequest
 
 ALONE = replace(ASK, key="alone")
 P1, P2 = (replace(ASK, key=key, task_group="g", placeholder=True) for key in ("p1", "p2"))
@@ -24,6 +25,11 @@ REJECTED = AskRejected("p1", "a", "no")
 FOREIGN = ForeignAllocationRequest("f", "n", "default", {"memory": 1}, {"foreign": "static"})
 EXISTING = ExistingAllocationRequest(allocated("p0", task_group="g", placeholder=True))
 TWICE = replace(P1, max_allocations=2)
+P3 = replace(P2, key="p3")
+UNGROUPED = replace(P3, task_group="")
+NODE_LOST = replace(NODE, action=Action.DECOMMISSION, capacity=None)
+REPLACED = Message([P3, releases("p2")])  # in one message they have no order
+RESUMING = ApplicationUpdated("a", "Resuming", 1, "timeout")
 
 CASES = (
     RmCase(
@@ -45,6 +51,19 @@ CASES = (
                 [GANG, replace(P1, resource={"memory": 1, "vcore": 1, "pods": 1})],
             ),
         ],
+    ),
+    RmCase(
+        "placeholders_are_within_their_sum",
+        [GANG, P1, UNGROUPED, P2, *MADE, REPLACED],
+        [UNGROUPED, APP],
+        [("its placeholderAsk is {'memory': 2}", [GANG, P1, P2, *MADE, P3, releases("p2")])],
+    ),
+    RmCase(
+        "placeholders_are_within_their_sum",
+        [GANG, P1, P2, *MADE, NODE_LOST, P3],
+        [APP, NODE_LOST],
+        [("have {'memory': 3}", [GANG, P1, P2, *MADE, replace(NODE_LOST, node="m"), P3])],
+        revision="2023-12",
     ),
     RmCase(
         "placeholders_are_within_their_sum",
@@ -86,6 +105,18 @@ CASES = (
         revision="2023-12",
     ),
     RmCase(
+        "placeholders_come_first",
+        [GANG, P1, P2, *MADE, R1, UNGROUPED, REPLACED],
+        [GANG, R1, UNGROUPED],
+        [
+            (
+                "ask p3 of a",
+                [GANG, P1, P2, *MADE, R1, Message([P3, releases("p2", application="b")])],
+            )
+        ],
+        revision="2021-02",
+    ),
+    RmCase(
         "real_members_wait_for_the_placeholders",
         [GANG, P1, P2, *MADE, R1, R2, ALONE],
         [GANG, P1, P2, released("p1"), R1, *REGISTERED, P1, R2],
@@ -106,6 +137,18 @@ CASES = (
         revision="2023-04",
     ),
     RmCase(
+        "real_members_wait_for_the_placeholders",
+        [GANG, P1, P2, *MADE, R1],
+        [GANG, P1, P2, MADE[0], RESUMING, R1],
+        [
+            (
+                "comes while p2 is not",
+                [GANG, P1, P2, MADE[0], replace(RESUMING, state="Running"), R1],
+            )
+        ],
+        revision="2023-12",
+    ),
+    RmCase(
         "members_have_an_ask_each",
         [P1, R1],
         [replace(ASK, max_allocations=3)],
@@ -115,9 +158,8 @@ CASES = (
     RmCase(
         "gang_asks_name_group_and_role",
         [P1, P1, R1, REJECTED, replace(R1, key="p1")],
-        [ASK, ASK],
+        [ASK, ASK, UNGROUPED],
         [
-            ("a placeholder that names no task group", [replace(P1, task_group="")]),
             ("was of group g and placeholder before", [P1, replace(R1, key="p1")]),
             ("was of group g and no placeholder before", [R1, replace(R1, task_group="h")]),
         ],

@@ -43,7 +43,10 @@ CASES = (
     RmCase(
         "recovered_members_keep_their_role",
         [MEMBER, role(), *REGISTERED, existing(role()), role(), *REGISTERED, existing(role())],
-        [MEMBER, role(), releases(), *REGISTERED, existing(role(task_group="h"))],
+        [
+            *(MEMBER, role(), releases(), *REGISTERED, existing(role(task_group="h"))),
+            existing(role(key="ungrouped", task_group="")),
+        ],
         [
             (
                 "recovered k is member of g, it was placeholder of g",
@@ -53,7 +56,10 @@ CASES = (
                 "recovered k is placeholder of h, it was placeholder of g",
                 [MEMBER, role(), *REGISTERED, *REGISTERED, existing(role(task_group="h"))],
             ),
-            ("recovered k is a placeholder that names no", [existing(role(task_group=""))]),
+            (
+                "recovered k is placeholder of no group, it was placeholder of g",
+                [MEMBER, role(), *REGISTERED, existing(role(task_group=""))],
+            ),
         ],
     ),
     RmCase(

@@ -13,8 +13,6 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.monitors.restated import Placed, Updated
-from siconform.monitors.rm_streams import CONFIRMED, Receipts
 from siconform.protocol.application_states import OVER
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
@@ -29,8 +27,6 @@ from siconform.protocol.requests import (
     ApplicationRequest,
     AskReleaseRequest,
     AskRequest,
-    ExistingAllocationRequest,
-    ForeignAllocationRequest,
     ReleaseRequest,
 )
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
@@ -145,55 +141,6 @@ def confirmations_of_all_stay_in_the_application() -> Evaluator:
     return evaluate
 
 
-def confirmed_stops_are_not_answered() -> Evaluator:
-    """An RM that has certainly received the confirmation of its release does not release again.
-
-    Under a name that it uses again it may.
-    """
-    stopped: set[_Key] = set()  # not confirmed yet
-    confirmed: Recent[_Key, int] = Recent()  # by the number of the message
-    receipts = Receipts()
-
-    def evaluate(entry: Entry) -> EntryFinding:
-        receipts.observe(entry)
-        match entry.content:
-            case Released(
-                application=application, identity=name, termination=Termination.STOPPED_BY_RM
-            ):
-                one = application, key_of(name)
-                if one in stopped:
-                    stopped.discard(one)
-                    confirmed[one] = entry.number
-            case ReleaseRequest(OneAllocation(application, name), Termination.STOPPED_BY_RM):
-                one = application, key_of(name)
-                number = confirmed.get(one)
-                if number is None:
-                    stopped.add(one)
-                elif receipts.include(number, entry):
-                    return f"{entry.content} answers the confirmation of the RM's own release"
-                return ""
-            case content:
-                for used in _used_in(content):
-                    stopped.discard(used)
-                    confirmed.pop(used, None)
-        return NOTHING_TO_EVALUATE
-
-    return evaluate
-
-
-def _used_in(content: Content) -> tuple[_Key, ...]:
-    """Return what the RM uses for something, with its application."""
-    match content:
-        case AskRequest(key=key, application=name) | Updated(key=key, application=name):
-            return ((name, key_of(key)),)
-        case ForeignAllocationRequest(key=key):
-            return (("", key_of(key)),)
-        case ExistingAllocationRequest(allocation=one) | Placed(allocation=one):
-            return ((one.application, key_of(one.identity)),)
-        case _:
-            return ()
-
-
 def withdrawn_placeholders_are_given_up() -> Evaluator:
     """An RM that has confirmed the release of a waiting placeholder does not ask for it again.
 
@@ -257,14 +204,6 @@ MONITORS: Final = (
         confirmations_of_all_stay_in_the_application,
         ("SI-REL-022",),
         observes=(Released, AskReleased, ReleaseRequest),
-    ),
-    Monitor(
-        confirmed_stops_are_not_answered,
-        ("SI-REL-010", "SI-WIRE-009"),
-        observes=(
-            *(*CONFIRMED, AskRequest, Updated, Placed),
-            *(ForeignAllocationRequest, ExistingAllocationRequest),
-        ),
     ),
     Monitor(
         withdrawn_placeholders_are_given_up,

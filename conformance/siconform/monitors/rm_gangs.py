@@ -1,8 +1,9 @@
 """Rules about the gangs of an RM: placeholders first, then the real members.
 
 An application is evaluated as long as its placeholders run the usual course. Once one has ended in
-any other way, was rejected or is reported by the RM, and after a new registration, what the RM asks
-for may fill gaps that no history shows.
+any other way, has lost its node, was rejected or is reported by the RM, once the application goes
+on without them, and after a new registration, what the RM asks for may fill gaps that no history
+shows. A placeholder is an ask with the flag and a task group: without a group the flag is ignored.
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated, UpdateRejected
-from siconform.protocol.application_states import OVER
+from siconform.protocol.application_states import OVER, RESUMING
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationRejected,
@@ -32,6 +33,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import (
+    Action,
     ApplicationRemoval,
     ApplicationRequest,
     AskReleaseRequest,
@@ -61,6 +63,7 @@ class _Gang:
     placeholders: set[str] = field(default_factory=set)
     real: set[str] = field(default_factory=set)  # real members that were asked for
     last_real: int = 0  # the message with the last new one
+    nodes: set[str] = field(default_factory=set)  # with allocations of it
     is_usual: bool = True
 
 
@@ -72,6 +75,17 @@ class _Gangs:
         self._plain: set[str] = set()  # applications that were added without placeholderAsk
         self._earlier: set[str] = set()  # applications of earlier registrations
         self._foreign = Names()  # keys of foreign allocations
+        self._begun = 0  # the message of the last ask
+
+    def begin(self, entry: Entry) -> None:
+        """Observe the releases of the message before its first ask: together they have no order."""
+        if entry.number == self._begun:
+            return
+        self._begun = entry.number
+        releases = getattr(entry.message, "releases", None)
+        for _, released in () if releases is None else releases.ListFields():
+            for one in released:
+                self._disturbs(one.applicationID)
 
     def of(self, application: str) -> _Gang:
         gang = self._gangs.get(application)
@@ -112,6 +126,8 @@ class _Gangs:
                 self._adds(name, total or {})
             case ForeignAllocationRequest(key=key):
                 self._foreign.add(key)
+            case ApplicationUpdated(application=name, state=state) if RESUMING.accepts(state):
+                self._disturbs(name)
             case ApplicationUpdated(state=state) if not OVER.accepts(state):
                 pass
             case (
@@ -138,9 +154,13 @@ class _Gangs:
 
     def _goes_on(self, content: Content) -> None:
         match content:
-            case Allocated(key=key, application=name):
+            case Allocated(key=key, application=name, node=node):
                 if name in self._gangs:
                     self._allocates(self._gangs[name], key_of(key))
+                    self._gangs[name].nodes.add(node)
+            case NodeRequest(node=node, action=Action.DECOMMISSION):
+                for name in [name for name, gang in self._gangs.items() if node in gang.nodes]:
+                    self._disturbs(name)
             case ReleaseRequest(OneAllocation(application="", identity=name)):
                 if self._foreign.lack(key_of(name)):
                     self._disturbs("")
@@ -186,12 +206,14 @@ def placeholders_come_first() -> Evaluator:
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
-            case AskRequest(placeholder=True) as ask:
+            case AskRequest(placeholder=True) as ask if ask.task_group:
+                gangs.begin(entry)
                 gang = gangs.of(ask.application)
                 if gangs.adds_placeholder(ask) and gang.is_usual:
                     late = gang.real and gang.last_real < entry.number
                     return violated_if(late, f"{ask} comes after a real ask of {ask.application}")
             case AskRequest() as ask if ask.task_group:
+                gangs.begin(entry)
                 gangs.adds_real(ask, entry)
             case _:
                 gangs.observe(entry)
@@ -206,12 +228,14 @@ def real_members_wait_for_the_placeholders() -> Evaluator:
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
-            case AskRequest(placeholder=True, application=name) as ask:
+            case AskRequest(placeholder=True, application=name) as ask if ask.task_group:
+                gangs.begin(entry)
                 gang = gangs.of(name)
                 is_new = gangs.adds_placeholder(ask) and gang.is_usual
                 if is_new and gang.last_real == entry.number:
                     return f"{ask} comes with a real ask of {name}"
             case AskRequest(application=name) as ask if ask.task_group:
+                gangs.begin(entry)
                 gang = gangs.of(name)
                 if gangs.adds_real(ask, entry) and gang.is_usual and gang.placeholders:
                     pending = ", ".join(sorted(gang.pending))
@@ -232,7 +256,8 @@ def placeholders_are_within_their_sum() -> Evaluator:
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
-            case AskRequest(placeholder=True, application=name) as ask:
+            case AskRequest(placeholder=True, application=name) as ask if ask.task_group:
+                gangs.begin(entry)
                 if gangs.adds_placeholder(ask):
                     return _beyond_the_sum(name, gangs.of(name))
             case AskRequest():
@@ -275,7 +300,7 @@ def members_have_an_ask_each() -> Evaluator:
 
 
 def gang_asks_name_group_and_role() -> Evaluator:
-    """An ask for a placeholder names its group; repeated, an ask has the same group and role."""
+    """An ask for a member of a task group that is repeated has the same group and role."""
     pending: dict[tuple[str, str], tuple[str, bool]] = {}
 
     def forget(application: str) -> None:
@@ -304,8 +329,6 @@ def gang_asks_name_group_and_role() -> Evaluator:
 
 
 def _wrong_role(ask: AskRequest, pending: dict[tuple[str, str], tuple[str, bool]]) -> EntryFinding:
-    if ask.placeholder and not ask.task_group:
-        return f"{ask}: a placeholder that names no task group"
     if not ask.task_group:
         return NOTHING_TO_EVALUATE
     role = ask.task_group, ask.placeholder

@@ -140,17 +140,12 @@ class _Originals:
 
 
 def recovered_members_keep_their_role() -> Evaluator:
-    """A recovered allocation has the task group and the placeholder flag of the original.
-
-    One of a placeholder names a task group, known or not.
-    """
+    """A recovered member of a task group has the group and the placeholder flag of the original."""
     return _RECOVERED.rule("recovered_members_keep_their_role")
 
 
 def _role(reported: Allocated, original: _Original | None) -> EntryFinding:
     name = f"recovered {key_of(reported.key)}"
-    if reported.placeholder and not reported.task_group:
-        return f"{name} is a placeholder that names no task group"
     ask = None if original is None else original.ask
     if ask is None or not (ask.task_group or reported.task_group):
         return NOTHING_TO_EVALUATE

@@ -7,7 +7,7 @@ was.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from operator import itemgetter
@@ -398,9 +398,30 @@ def _was_accepted(thing: _Thing) -> bool:
 
 
 def _shortened(entries: list[Numbered]) -> list[Numbered]:
-    """Return the first and the last, and of those between the requests that outnumber answers."""
+    """Return the first and the last, and of those between what still counts.
+
+    That are the requests that outnumber answers, and what a node was changed by last.
+    """
     between = entries[_FIRST:-_LAST]
     sent = [one for one in between if one[1].sent_by_rm]
     unanswered = len(sent) - (len(between) - len(sent))
     kept = sent[-unanswered:] if unanswered > 0 else []
-    return [*entries[:_FIRST], *kept[-_LAST:], *entries[-_LAST:]]
+    counts = {one[0]: one for one in (*kept[-_LAST:], *_last_changes(between))}
+    return [*entries[:_FIRST], *(counts[number] for number in sorted(counts)), *entries[-_LAST:]]
+
+
+def _last_changes(entries: list[Numbered]) -> Iterable[Numbered]:
+    """Return the last entry about a node with each action, verdict and kind of amounts."""
+    last: dict[object, Numbered] = {}
+    for one in entries:
+        match one[1].content:
+            case NodeRequest(action=action, capacity=capacity, occupied=occupied):
+                if action is not Action.UPDATE:
+                    last[action] = one
+                if capacity is not None:
+                    last["capacity"] = one
+                if occupied is not None:
+                    last["occupied"] = one
+            case NodeAccepted() | NodeRejected() as verdict:
+                last[type(verdict)] = one
+    return last.values()

@@ -73,6 +73,24 @@ class Actions(Expectations):
         """Drop every connection and listen again at once; what is known stays known."""
         self.engine.drops_connections()
 
+    @contextmanager
+    def holding_registrations(self) -> Iterator[None]:
+        """Answer no registration in this block, or only after some seconds."""
+        self.engine.may_answer.clear()
+        try:
+            yield
+        finally:
+            self.engine.may_answer.set()
+
+    @contextmanager
+    def refusing_registrations(self) -> Iterator[None]:
+        """Refuse every registration in this block."""
+        self.switches.refuses = True
+        try:
+            yield
+        finally:
+            self.switches.refuses = False
+
     def demands_registration(self) -> None:
         """Send RESYNC (2021-02)."""
         self.sends(RegistrationWanted())

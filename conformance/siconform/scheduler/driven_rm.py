@@ -218,6 +218,10 @@ class DrivenRM:
         self._drives(ext.DriveCommand(add_foreign_container=foreign))
         return name
 
+    def removes_foreign_container(self, name: str) -> None:
+        """End a container of no application."""
+        self._drives(ext.DriveCommand(remove_foreign_container=name))
+
     def restarts(self) -> None:
         """End the RM's process and start it again; its containers keep running."""
         self._drives(ext.DriveCommand(restart_rm=True))

@@ -41,6 +41,10 @@ class SchedulerSteps:
         """Where the scheduler listens."""
         return self.engine.address
 
+    def rm_runs(self) -> bool:
+        """Return whether the process of the RM still runs, as far as is known."""
+        return self._alive()
+
     @property
     def well_known_names(self) -> frozenset[str]:
         """The constants of the revision."""

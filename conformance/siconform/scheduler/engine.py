@@ -12,8 +12,8 @@ from siwire.ext import extension_pb2 as ext
 from siconform.protocol.callbacks import Answered, PlacementCheck
 from siconform.protocol.notifications import Fact, StreamEnded, UpdateKind, kind_of
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import Registration
-from siconform.recording.history import History
+from siconform.protocol.requests import Registration, StreamOpening
+from siconform.recording.history import Content, History
 from siconform.scheduler.behaviour import Behaviour
 from siconform.scheduler.callback_calls import CallbackCalls
 from siconform.scheduler.server import SchedulerServer, ServedStream
@@ -25,6 +25,7 @@ from siconform.transport.dialects.elements import add_unknown_field
 from siconform.transport.extension_messages import MILLISECOND
 
 _ANSWER: Final = 2.0  # seconds for an answer to a placement check; none is a refusal
+_HELD: Final = 5.0  # seconds, at most, until a registration that is held is answered
 _CALLBACKS: Final = (
     ext.PLACEMENT_CHECK,
     ext.EVICTION_CHECK,
@@ -56,6 +57,8 @@ class Engine:
         self.acting = threading.RLock()
         self.registration: Registration | None = None
         self.registrations = 0
+        self.may_answer = threading.Event()  # registrations, not while a test holds them
+        self.may_answer.set()
         self.problems: list[BaseException] = []  # of the kit, on the threads of the server
         self._implements = implements
         self.dialect = implements(revision)
@@ -169,10 +172,11 @@ class Engine:
             rm = registration.rm
             self.history.add(rm, [RegistrationRequested(rm)], sent_by_rm=True, message=message)
             if not rm:
-                refusal, details = grpc.StatusCode.INVALID_ARGUMENT, "rmID is empty"
-                answered = RegistrationAnswered(rm, refusal.name, details)
-                self.history.add(rm, [answered], sent_by_rm=False)
-                return refusal, details
+                return self._refuses(rm, grpc.StatusCode.INVALID_ARGUMENT, "rmID is empty")
+            if self.switches.refuses:
+                return self._refuses(rm, grpc.StatusCode.UNAVAILABLE, "refused by the test")
+        self.may_answer.wait(_HELD)
+        with self.acting:
             self.dialect = dialect
             self.registration = registration
             self.registrations += 1
@@ -182,6 +186,12 @@ class Engine:
             answered = RegistrationAnswered(rm, "OK", "")
             self.history.add(rm, [answered], sent_by_rm=False, message=response)
             return response.SerializeToString()
+
+    def _refuses(
+        self, rm: str, status: grpc.StatusCode, details: str
+    ) -> tuple[grpc.StatusCode, str]:
+        self.history.add(rm, [RegistrationAnswered(rm, status.name, details)], sent_by_rm=False)
+        return status, details
 
     def received(self, stream: ServedStream, data: bytes) -> None:
         """Record a message and react to it."""
@@ -220,8 +230,11 @@ class Engine:
             opens = stream not in self._identified
             decoded = decode(self.dialect, kind, data, sent_by_rm=True, opens=opens)
             rm = decoded.rm_id or self.rm_id
+            contents: list[Content] = [*decoded.contents]
+            if opens and contents != [opening := StreamOpening(kind)]:
+                contents.insert(0, opening)  # opened by a message that has more than the rmID
             self.history.add(
-                rm, decoded.contents, sent_by_rm=True, message=decoded.message, barrier=is_barrier
+                rm, contents, sent_by_rm=True, message=decoded.message, barrier=is_barrier
             )
             if self.registration is None:
                 stream.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{rm} is not registered")

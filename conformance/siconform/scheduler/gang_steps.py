@@ -59,14 +59,15 @@ class GangSteps(Actions):
         is not consumed.
         """
         kind = termination if self.engine.dialect.ask_releases_state_why else ANY
-        by_itself = (
-            Sent(AskReleaseRequest, subject=OneAsk(application, key), termination=kind),
-            Sent(ReleaseRequest, subject=OneAllocation(application, key), termination=kind),
-        )
+        by_itself: list[Sent[Any]] = [
+            Sent(AskReleaseRequest, subject=OneAsk(application, key), termination=kind)
+        ]
         everything: list[Sent[Any]] = [
             Sent(AskReleaseRequest, subject=AllOf(application), termination=kind)
         ]
         if self.engine.dialect.identity is Identity.KEY_OF_THE_ASK:  # one release covers both
+            one = OneAllocation(application, key)
+            by_itself.append(Sent(ReleaseRequest, subject=one, termination=kind))
             everything.append(Sent(ReleaseRequest, subject=AllOf(application), termination=kind))
         entry = self.expects_entry(*by_itself, *everything)
         self._taken = {

@@ -16,6 +16,7 @@ class Switches:
     replaces_placeholders: bool = True
     states: bool = True  # reports states of applications
     delayed: tuple[type[Fact], ...] = ()  # kinds of verdicts that are held back
+    refuses: bool = False  # registrations
     unknown_fields: bool = False  # adds a field that no revision declares to all it sends
 
     @contextmanager

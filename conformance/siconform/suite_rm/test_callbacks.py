@@ -22,6 +22,7 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
     app = rm.runs(containers=3)
     victims = tuple(one.key for one in scheduler.allocations_of(app, at_least=3))
     node = scheduler.allocation_of(app).node
+    rm.adds_node()  # some request only what fits somewhere
     with scheduler.placing_nothing():
         key = waiting_ask(rm, scheduler, {"memory": 3, "vcore": 3})
         never, fitting = waiting_ask(rm, scheduler, {"memory": 4, "vcore": 3}), [2]
@@ -31,9 +32,13 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
 
         answer = scheduler.asks_for_eviction(key, node, victims, 1)
         refused = scheduler.asks_for_eviction(never, node, victims, 1)
+        small = waiting_ask(rm, scheduler)
+        first = scheduler.asks_for_eviction(small, node, victims, 1)
 
     if not answer.fits or answer.index not in fitting:
         raise ConformanceFailure(_shown(answer), expected=f"yes, index {fitting[-1]}")
+    if not first.fits or first.index != 1:
+        raise ConformanceFailure(_shown(first), expected="yes, index 1 of the first attempt")
     does_not_fit(refused)
 
 
@@ -41,6 +46,7 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
 def test_repeated_and_concurrent_container_states_have_no_repeated_effects(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits()
         key = scheduler.pending_of(app)[0].key

@@ -6,7 +6,8 @@ from siwire.constants import ALLOC_TYPE_STATIC, FOREIGN
 from siconform.expecting.checks import precondition
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure
-from siconform.protocol.requests import Amounts, ForeignAllocationRequest
+from siconform.protocol.requests import Amounts, ForeignAllocationRequest, ReleaseRequest
+from siconform.protocol.subjects import OneAllocation
 from siconform.scheduler.driven_rm import DrivenRM
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
@@ -33,6 +34,21 @@ def test_a_container_of_others_is_reported_as_a_foreign_allocation(
             f"{foreign} has the tags {dict(foreign.tags)}",
             expected=f"the tag {FOREIGN}, {'' if static else 'not '}{ALLOC_TYPE_STATIC}",
         )
+
+
+@requirement("SI-FOR-011")
+def test_a_container_of_others_is_reported_from_its_start_to_its_end(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    node = rm.adds_node()
+    scheduler.awaits_node(node)
+
+    name = rm.adds_foreign_container(node, memory=4, vcore=3)
+    foreign = scheduler.expects(Sent(ForeignAllocationRequest, node=node))
+    has(foreign.resource, {"memory": 4, "vcore": 3}, str(foreign))
+
+    rm.removes_foreign_container(name)
+    scheduler.expects(Sent(ReleaseRequest, subject=OneAllocation("", foreign.key)))
 
 
 def has(amounts: Amounts | None, wanted: Amounts, of: str) -> None:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from siconform.expecting.checks import precondition
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure
@@ -13,6 +15,9 @@ from siconform.scheduler.gang_steps import keys_of, latest, members
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
 
+with_and_without_restart = pytest.mark.parametrize(
+    "restarts", [False, True], ids=["in one registration", "in two registrations"]
+)
 KILLED = "Killed"  # as the design names the state after a placeholder timeout
 
 
@@ -24,6 +29,7 @@ def test_placeholder_ask_is_the_sum_over_all_task_groups(
         Group(3, {"memory": 2}, name=rm.new_name("group"), real_containers=3),
         Group(2, {"memory": 1, "vcore": 1}, name=rm.new_name("group"), real_containers=2),
     )
+    rm.adds_node()
 
     with scheduler.placing_nothing():
         app = rm.submits(*groups)
@@ -43,6 +49,7 @@ def test_placeholder_ask_is_the_sum_over_all_task_groups(
 def test_every_member_gets_a_placeholder_before_any_real_ask(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=3)
         scheduler.expects_members(app, 3, placeholder=True)
@@ -57,10 +64,12 @@ def test_every_member_gets_a_placeholder_before_any_real_ask(
 
 
 @requirement("SI-GANG-014")
+@with_and_without_restart
 def test_real_members_are_requested_when_all_placeholders_are_allocated(
-    rm: DrivenRM, scheduler: SimulatedScheduler
+    rm: DrivenRM, scheduler: SimulatedScheduler, *, restarts: bool
 ) -> None:
-    scheduler.awaits_node(rm.adds_node())
+    node = rm.adds_node()
+    scheduler.awaits_node(node)
     with scheduler.placing_nothing():
         app = rm.submits(
             Group(2, name=rm.new_name("group"), real_containers=2),
@@ -72,6 +81,13 @@ def test_real_members_are_requested_when_all_placeholders_are_allocated(
 
         for key in others:
             scheduler.allocates(key)
+        if restarts:
+            rm.awaits_running(*others)
+            scheduler.lets_register(rm.restarts)
+            scheduler.awaits_node(node)
+            with precondition("the RM reports the rest of the gang again"):
+                scheduler.expects_existing(*others)
+                (last,) = keys_of(scheduler.expects_members(app, 1, placeholder=True))
         scheduler.expects_none(Sent(AskRequest, application=app, placeholder=False))
 
         scheduler.allocates(last)
@@ -83,6 +99,7 @@ def test_real_members_are_requested_when_all_placeholders_are_allocated(
 def test_each_member_of_a_task_group_has_its_own_ask(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=3)
         scheduler.expects_members(app, 3, placeholder=True)
@@ -118,16 +135,22 @@ def test_released_asks_and_allocations_of_a_gang_are_confirmed_before_it_is_over
 
 
 @requirement("SI-GANG-049")
+@with_and_without_restart
 def test_asks_of_a_gang_name_their_group_and_whether_they_are_placeholders(
-    rm: DrivenRM, scheduler: SimulatedScheduler
+    rm: DrivenRM, scheduler: SimulatedScheduler, *, restarts: bool
 ) -> None:
     small, large = rm.new_name("small"), rm.new_name("large")
     rm.adds_node(memory=20)
 
-    app = rm.submits(
-        Group(2, {"memory": 1, "vcore": 1}, name=small, real_containers=2),
-        Group(1, {"memory": 3, "vcore": 1}, name=large, real_containers=1),
-    )
+    with scheduler.placing_nothing():
+        app = rm.submits(
+            Group(2, {"memory": 1, "vcore": 1}, name=small, real_containers=2),
+            Group(1, {"memory": 3, "vcore": 1}, name=large, real_containers=1),
+        )
+        with precondition("the RM asks for each placeholder"):
+            scheduler.expects_members(app, 3)
+        if restarts:
+            scheduler.lets_register(rm.restarts)
     with precondition("the RM asks for each placeholder and each real member"):
         scheduler.expects_members(app, 6)
 

@@ -1,14 +1,24 @@
 """SI-REG: an RM registers first, and again after each start, and then reports everything."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from itertools import takewhile
 
 import pytest
 
+from siconform.expecting.checks import precondition
 from siconform.marks import requirement
-from siconform.outcomes import ConformanceFailure
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.notifications import StreamEnded, UpdateKind
-from siconform.protocol.registration import RegistrationRequested
-from siconform.protocol.requests import ApplicationRequest, AskRequest
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import (
+    Amounts,
+    ApplicationRequest,
+    AskRequest,
+    NodeRequest,
+    StreamOpening,
+)
+from siconform.recording.history import Content, Entry
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
@@ -38,6 +48,79 @@ def test_an_rm_reports_its_complete_state_after_every_registration(
         scheduler.expects_existing(*(one.key for one in running))
         scheduler.expects_members(waiting, len(pending))
         scheduler.expects_none(*(Sent(AskRequest, key=one.key) for one in running))
+
+
+@requirement("SI-REG-009")
+def test_what_is_reported_again_has_the_latest_values(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    node = rm.adds_node()
+    scheduler.awaits_node(node)
+    with suppress(PreconditionFailed):  # a driver without this action
+        rm.resizes_node(node, memory=20, vcore=15)
+    group = Group(2, {"memory": 2, "vcore": 1}, priority=5, labels={"colour": "blue"})
+    with scheduler.placing_nothing():
+        app = rm.submits(group, queue="root.other", user="another")
+        pending = scheduler.pending_of(app)
+        added = scheduler.expects(Sent(ApplicationRequest, application=app))
+        scheduler.raises_barrier()
+        capacity = latest_capacity(scheduler, node)
+
+        scheduler.lets_register(rm.restarts)
+
+        is_added_as_before(scheduler, added)
+        scheduler.expects_members(
+            app,
+            len(pending),
+            resource=pending[0].resource,
+            priority=pending[0].priority,
+            tags=pending[0].tags,
+        )
+        scheduler.expects_node(node)
+        scheduler.raises_barrier()  # an RM may update a node after it has created it
+    again = latest_capacity(scheduler, node)
+    if again != capacity:
+        raise ConformanceFailure(f"{node} has {again}", expected=f"{capacity}, as before")
+
+
+@requirement("SI-REG-009")
+@pytest.mark.usefixtures("gang")
+def test_placeholders_that_are_still_pending_are_requested_again(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    scheduler.awaits_node(rm.adds_node())
+    group = rm.new_name("group")
+    with scheduler.placing_nothing():
+        app = rm.submits(Group(3, name=group, real_containers=3))
+        with precondition("the RM asks for a placeholder for each member"):
+            first, *_ = scheduler.expects_members(app, 3, placeholder=True)
+        added = scheduler.expects(Sent(ApplicationRequest, application=app))
+        scheduler.allocates(first.key)
+        rm.awaits_running(first.key)
+
+        scheduler.lets_register(rm.restarts)
+
+        is_added_as_before(scheduler, added)
+        scheduler.expects_existing(first.key)
+        scheduler.expects_members(app, 2, placeholder=True, task_group=group)
+
+
+def is_added_as_before(scheduler: SimulatedScheduler, before: ApplicationRequest) -> None:
+    """Check that an application is added again, to its queue, for its user, with its gang."""
+    again = scheduler.expects(Sent(ApplicationRequest, application=before.application))
+    for name in ("queue", "user", "placeholder_ask"):
+        was, is_now = getattr(before, name), getattr(again, name)
+        if was != is_now:
+            raise ConformanceFailure(
+                f"{again.application} is added with {name} {is_now!r}", expected=f"{was!r}"
+            )
+
+
+def latest_capacity(scheduler: SimulatedScheduler, node: str) -> Amounts:
+    """Return the basic capacity of a node as it was reported last in this registration."""
+    reports: list[NodeRequest] = scheduler.observed(Sent(NodeRequest, node=node))
+    latest = next(one.capacity for one in reversed(reports) if one.capacity is not None)
+    return {name: latest.get(name, 0) for name in ("memory", "vcore")}
 
 
 @requirement("SI-REG-009")
@@ -92,6 +175,58 @@ def test_an_rm_registers_before_it_sends_updates(
             f"sent before the registration: {early[0]}",
             expected="a registration before any update",
         )
+
+
+@requirement("SI-REG-011")
+@pytest.mark.parametrize(
+    "hinders",
+    [SimulatedScheduler.holding_registrations, SimulatedScheduler.refusing_registrations],
+    ids=["not answered", "refused"],
+)
+def test_an_rm_sends_no_update_until_its_registration_is_answered(
+    rm: DrivenRM,
+    scheduler: SimulatedScheduler,
+    hinders: Callable[[SimulatedScheduler], AbstractContextManager[None]],
+) -> None:
+    scheduler.allocation_of(rm.runs())  # it sends updates at all
+    before = scheduler.exchange.until()
+
+    with hinders(scheduler):
+        rm.restarts()
+        scheduler.expects_registration(after=before)
+        scheduler.waits()
+        since = scheduler.exchange.history.since(before)
+
+    early = on_new_streams(scheduler, list(takewhile(lambda e: not is_success(e), since)))
+    if early:
+        raise ConformanceFailure(
+            f"sent before the registration succeeded: {early[0]}",
+            expected="no update until the scheduler has accepted the registration",
+        )
+    if not scheduler.rm_runs():
+        raise NotOffered("an RM that is refused ends")
+    limit, history = scheduler.deadlines.ack, scheduler.exchange.history
+    succeeds = history.look(lambda: any(map(is_success, history.since(before))) or None, limit)
+    scheduler.records(f"a restarted RM registers {'in the end' if succeeds else 'once'}")
+
+
+def is_success(entry: Entry) -> bool:
+    """Return whether a registration is answered with success."""
+    content = entry.content
+    return isinstance(content, RegistrationAnswered) and content.status == "OK"
+
+
+def on_new_streams(scheduler: SimulatedScheduler, entries: Sequence[Entry]) -> list[Content]:
+    """Return what an RM sent on streams that it has opened in these entries."""
+    opened: set[str] = set()
+    sent: list[Content] = []
+    for entry in entries:
+        stream = "" if entry.kind is None else scheduler.engine.dialect.method(entry.kind)
+        if isinstance(entry.content, StreamOpening):
+            opened.add(stream)
+        elif entry.sent_by_rm and stream in opened and not isinstance(entry.content, StreamEnded):
+            sent.append(entry.content)
+    return sent
 
 
 def before_registration(sent: Sequence[object]) -> Sequence[object]:

@@ -1,10 +1,12 @@
 """SI-REL: an RM carries out releases of the scheduler, confirms them, and begins its own."""
 
+from contextlib import suppress
+
 import pytest
 
 from siconform.expecting.checks import precondition
 from siconform.marks import requirement
-from siconform.outcomes import ConformanceFailure, NotOffered
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.notifications import Allocated, Termination
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
@@ -48,8 +50,9 @@ def test_a_replaced_placeholder_is_stopped_and_confirmed(
 
 
 @requirement("SI-REL-008")
+@of_each_type
 def test_a_release_is_confirmed_once_the_container_is_gone(
-    rm: DrivenRM, scheduler: SimulatedScheduler
+    rm: DrivenRM, scheduler: SimulatedScheduler, termination: Termination
 ) -> None:
     takes = scheduler.deadlines.release / 4
     rm.adds_node()
@@ -57,12 +60,38 @@ def test_a_release_is_confirmed_once_the_container_is_gone(
     rm.awaits_started(app)
     allocation = scheduler.allocation_of(app)
 
-    scheduler.releases(allocation, termination=Termination.PREEMPTED_BY_SCHEDULER)
+    scheduler.releases(allocation, termination=termination)
 
+    is_confirmed_when_gone(rm, scheduler, allocation, termination, takes)
+
+
+@requirement("SI-REL-008")
+@pytest.mark.usefixtures("gang")
+def test_a_replaced_placeholder_is_confirmed_once_it_is_gone(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    takes = scheduler.deadlines.release / 4
+    rm.adds_node()
+    with scheduler.replacing_nothing():
+        app = rm.submits(Group(name=rm.new_name("group"), real_containers=1, stopping=takes))
+        placeholder = scheduler.allocation_of(app)
+        rm.awaits_running(placeholder.key)
+
+        scheduler.releases(placeholder, termination=Termination.PLACEHOLDER_REPLACED)
+
+        is_confirmed_when_gone(rm, scheduler, placeholder, Termination.PLACEHOLDER_REPLACED, takes)
+
+
+def is_confirmed_when_gone(
+    rm: DrivenRM,
+    scheduler: SimulatedScheduler,
+    allocation: Allocated,
+    termination: Termination,
+    takes: float,
+) -> None:
+    """Check the confirmation of a container that takes so many seconds to stop."""
     scheduler.expects_confirmation(
-        allocation,
-        Termination.PREEMPTED_BY_SCHEDULER,
-        timeout=scheduler.deadlines.release + takes,
+        allocation, termination, timeout=scheduler.deadlines.release + takes
     )
     is_gone(rm, allocation.key)
 
@@ -128,7 +157,7 @@ def test_a_confirmation_of_the_scheduler_is_not_answered(
 def test_what_an_rm_ends_itself_is_stopped_by_the_rm(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    exited, preempted = (scheduler.allocation_of(rm.runs()) for _ in range(2))
+    exited, preempted, lost = (scheduler.allocation_of(rm.runs()) for _ in range(3))
     ended = rm.runs()
 
     rm.stops_container(exited.key)
@@ -137,6 +166,8 @@ def test_what_an_rm_ends_itself_is_stopped_by_the_rm(
     scheduler.releases(preempted, termination=Termination.PREEMPTED_BY_SCHEDULER)
     scheduler.expects_confirmation(preempted, Termination.PREEMPTED_BY_SCHEDULER)
     rm.ends_application(ended)
+    with suppress(PreconditionFailed):  # a driver without this action
+        rm.removes_node(lost.node)
 
     scheduler.raises_barrier()  # what it has sent is checked by the monitor
 
@@ -162,6 +193,7 @@ def test_placeholders_that_an_rm_ends_itself_are_stopped_by_the_rm(
 def test_a_withdrawn_ask_is_released_with_its_partition(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits()
         scheduler.pending_of(app)
@@ -178,6 +210,7 @@ def test_a_withdrawn_ask_is_released_with_its_partition(
 def test_an_answered_ask_release_names_the_partition(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=1)
         key = placeholder_of(app, scheduler)
@@ -210,6 +243,7 @@ def test_a_release_without_identity_covers_the_application(
 def test_an_ask_release_of_the_scheduler_is_carried_out_and_answered(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=2)
         key = placeholder_of(app, scheduler)

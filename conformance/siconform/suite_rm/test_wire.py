@@ -39,6 +39,7 @@ def test_an_rm_takes_decisions_that_answer_nothing(
 def test_an_rm_asks_for_more_while_an_ask_is_pending(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
+    rm.adds_node()
     with scheduler.placing_nothing():
         waits = rm.submits()
         scheduler.pending_of(waits)
@@ -65,6 +66,7 @@ def test_an_rm_ignores_unknown_fields_and_takes_the_rest(
 
 @requirement("SI-WIRE-012")
 def test_a_priority_is_sent_in_one_way(rm: DrivenRM, scheduler: SimulatedScheduler) -> None:
+    rm.adds_node()
     app = rm.submits(Group(priority=7))
 
     with precondition("the RM asks for the container"):
