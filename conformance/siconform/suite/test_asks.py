@@ -195,7 +195,7 @@ def test_an_ask_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None
 
 @pytest.mark.parametrize(
     "resources",
-    [{"memory": -1}, {"memory": 1, "vcore": -1}, {"memory": 1, "gpu": -1}],
+    [{"memory": -1}, {"memory": 1, "vcore": -1}, {"memory": 1, "gpu": -2}],
     ids=["its only one", "with a positive one", "of a third type"],
 )
 @requirement("SI-ASK-010")
