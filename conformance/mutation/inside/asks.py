@@ -7,7 +7,8 @@ from typing import Any, Final
 from sireference.core import allocations, asks, withdrawal
 from sireference.core.model import Ask, Effect, NewAllocation, Refused, UpdateAllocations
 from sireference.core.scheduler import Scheduler
-from sireference.core.state.application import PendingAsk
+from sireference.core.state.application import AskGroup, PendingAsk
+from sireference.core.state.lazy_heap import SortKey
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.state.placement_profile import Order
@@ -265,6 +266,21 @@ def _(patch: Patch, original: Callable[..., Order], pending: PendingAsk) -> Orde
         return original(pending)
     patch.fires()
     return -_HIGHEST, pending.number
+
+
+@mutant(
+    "priority-among-equal-asks-only",
+    "Asks of different sizes are served in the order in which they came.",
+    breaks=("SI-ASK-012",),
+)
+@instead_of(AskGroup.next_sort_key)
+def _(patch: Patch, original: Callable[..., SortKey | None], ask_group: AskGroup) -> SortKey | None:
+    in_order = original(ask_group)
+    if in_order is None:
+        return None
+    if ask_group.priority:
+        patch.fires()
+    return 0, *in_order[1:]
 
 
 @mutant(

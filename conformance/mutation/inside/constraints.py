@@ -207,6 +207,22 @@ def _(patch: Patch, _: Any, _affinity: Any, _count: int) -> bool:
 
 
 @_mutant(
+    "every-maximum-is-one",
+    "Every maximum number of allocations is treated as 1.",
+    breaks=("SI-PLACE-008",),
+)
+@instead_of(AllocationAffinity.allows)
+def _(
+    patch: Patch, original: Callable[..., bool], affinity: AllocationAffinity, count: int
+) -> bool:
+    if affinity.max_cardinality is not None:
+        if affinity.max_cardinality > 1:
+            patch.fires()
+        affinity = replace(affinity, max_cardinality=1)
+    return original(affinity, count)
+
+
+@_mutant(
     "preferred-is-required",
     "A preferred constraint blocks an ask.",
     breaks=("SI-PLACE-009",),

@@ -19,6 +19,7 @@ from sireference.core.model import (
     AllocationRecord,
     Ask,
     Effect,
+    ForeignAllocation,
     RejectedNode,
     ReleasedAllocation,
     UpdateAllocations,
@@ -246,6 +247,14 @@ def _key(entry: Any) -> tuple[str, str]:
     return ask.application_id, ask.key
 
 
+def _if_foreign(entry: Any) -> Any:
+    return isinstance(entry, ForeignAllocation) or id(entry)
+
+
+def _if_without_application(release: Any) -> Any:
+    return not getattr(release.subject, "application_id", "") or id(release)
+
+
 mutant(
     "first-of-equal-keys-counts",
     "Of several asks with one key in one message only the first counts.",
@@ -270,6 +279,16 @@ mutant(
     "Further entries for a node after its creation in a message are ignored.",
     breaks=("SI-NODE-037",),
 )(partial(_keeps_the_first, of=UpdateNodes, field="nodes", by=lambda info: info.node_id))
+mutant(
+    "one-foreign-report-of-a-message",
+    "Of several foreign allocations reported in one message only the first counts.",
+    breaks=("SI-FOR-002",),
+)(partial(_keeps_the_first, of=UpdateAllocations, field="entries", by=_if_foreign))
+mutant(
+    "one-foreign-release-of-a-message",
+    "Of several releases of foreign allocations in one message only the first is carried out.",
+    breaks=("SI-FOR-003",),
+)(partial(_keeps_the_first, of=UpdateAllocations, field="releases", by=_if_without_application))
 mutant(
     "one-removal-of-a-message",
     "Of several applications that one message removes only the first is removed.",
@@ -372,21 +391,34 @@ def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list
     return original(rm, event, now)
 
 
-@mutant(
+def _drops_updates(patch: Patch, dropped: Callable[[list[str]], list[bool]]) -> None:
+    """Ignore updates of live allocations in a message; it takes their keys in order."""
+
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateAllocations):
+            live = {key for held in rm.partitions.values() for key in held.allocations.all}
+            records = (one for one in event.entries if isinstance(one, AllocationRecord))
+            updates = [one for one in records if one.ask.key in live]
+            are_dropped = dropped([one.ask.key for one in updates])
+            later = {id(one) for one, drop in zip(updates, are_dropped, strict=True) if drop}
+            if later:
+                patch.fires()
+                kept = tuple(one for one in event.entries if id(one) not in later)
+                event = replace(event, entries=kept)
+        return original(rm, event, now)
+
+    patch.instead_of(scheduler.apply, apply)
+
+
+mutant(
     "first-update-in-a-message-counts",
     "Of several updates of a live allocation in one message only the first counts.",
     breaks=("SI-ALLOC-012",),
     revision="2024-10",
-)
-@instead_of(scheduler.apply)
-def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
-    if isinstance(event, UpdateAllocations):
-        known = [one for one in event.entries if isinstance(one, AllocationRecord)]
-        live = {key for held in rm.partitions.values() for key in held.allocations.all}
-        first = {one.ask.key: one for one in reversed(known) if one.ask.key in live}
-        later = {id(one) for one in known if first.get(one.ask.key, one) is not one}
-        if later:
-            patch.fires()
-            kept = tuple(one for one in event.entries if id(one) not in later)
-            event = replace(event, entries=kept)
-    return original(rm, event, now)
+)(partial(_drops_updates, dropped=lambda keys: [k in keys[:i] for i, k in enumerate(keys)]))
+mutant(
+    "one-updated-allocation-of-a-message",
+    "Of several live allocations that a message updates only the first is updated.",
+    breaks=("SI-ALLOC-012",),
+    revision="2024-10",
+)(partial(_drops_updates, dropped=lambda keys: [key != keys[0] for key in keys]))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import allocation_end, application_lifecycle, nodes, scheduler
@@ -358,19 +359,30 @@ def _(
     return original(partition, node, now)
 
 
-@mutant(
+def _orders(patch: Patch, by: Callable[[NodeInfo], bool]) -> None:
+    """Process the entries of a request for which ``by`` is false before the others."""
+
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateNodes):
+            ordered = tuple(sorted(event.nodes, key=by))
+            if ordered != event.nodes:
+                patch.fires()
+            event = replace(event, nodes=ordered)
+        return original(rm, event, now)
+
+    patch.instead_of(scheduler.apply, apply)
+
+
+mutant(
     "creations-come-last",
     "The nodes created in a request are processed last, regardless of their order.",
     breaks=("SI-NODE-037",),
-)
-@instead_of(scheduler.apply)
-def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
-    if isinstance(event, UpdateNodes):
-        ordered = tuple(sorted(event.nodes, key=lambda info: info.action in _CREATIONS))
-        if ordered != event.nodes:
-            patch.fires()
-        event = replace(event, nodes=ordered)
-    return original(rm, event, now)
+)(partial(_orders, by=lambda info: info.action in _CREATIONS))
+mutant(
+    "creations-come-first",
+    "The nodes created in a request are processed first, regardless of their order.",
+    breaks=("SI-NODE-037",),
+)(partial(_orders, by=lambda info: info.action not in _CREATIONS))
 
 
 @mutant(

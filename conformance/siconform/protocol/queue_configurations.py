@@ -60,6 +60,21 @@ def queues_with_quotas(**leaves: int | None) -> str:
     )
 
 
+def queues_with_shared_quota(parent: str, *leaves: str, most: Mapping[str, int]) -> str:
+    """Return a configuration with only this parent queue, which has a quota, and its leaves.
+
+    The first leaf has the same quota as its parent, the others have none.
+    """
+    resources = f"resources: {json.dumps({'max': dict(most)})}\n"
+    written = "".join(f"              - name: {leaf}\n" for leaf in leaves[1:])
+    return queues_without_limits(parent) + (
+        f"            {resources}"
+        "            queues:\n"
+        f"              - name: {leaves[0]}\n"
+        f"                {resources}{written}"
+    )
+
+
 def queues_with_guarantees(**leaves: int) -> str:
     """Return a configuration with only these leaves, each with this guaranteed memory."""
     return queues_without_limits() + "".join(

@@ -19,6 +19,7 @@ from siconform.protocol.notifications import (
     Termination,
     UpdateKind,
 )
+from siconform.protocol.queue_configurations import queues_with_shared_quota
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
@@ -441,6 +442,28 @@ def test_an_ended_allocation_frees_what_it_held_of_each_resource_type(
     ends(rm, allocation)
 
     rm.is_served(rm.asks(other_app, resources=each), node=node)
+
+
+@pytest.mark.parametrize(
+    "ends", [released, released_with_all, gone_with_its_application, gone_with_its_node]
+)
+@requirement("SI-ALLOC-010")
+def test_an_ended_allocation_frees_its_share_of_another_resource_type(
+    unregistered_rm: UnregisteredRM, ends: Callable[[ResourceManager, Allocated], None]
+) -> None:
+    rm = unregistered_rm
+    rm.needs(Feature.QUOTAS)
+    rm.has_registered(config=queues_with_shared_quota("devices", "first", most={"gpu": 2}))
+    amounts = {"memory": 1, "vcore": 1, "gpu": 2}
+    rm.has_node(resources=amounts)
+    app, other_app = (rm.has_application(queue="root.devices.first") for _ in range(2))
+    allocation = rm.has_allocation(app, resources=amounts)
+    rm.has_node(resources=amounts)
+    rm.withdraws(rm.has_ask_left_alone(other_app, "quotas of every resource", resources=amounts))
+
+    ends(rm, allocation)
+
+    rm.is_served(rm.asks(other_app, resources=amounts))
 
 
 @requirement("SI-ALLOC-010")

@@ -1,5 +1,7 @@
 """Asks: keys, replacement, rejection, priority and withdrawal (SI-ASK)."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from siconform.catalogue.features import Feature
@@ -13,7 +15,9 @@ from siconform.protocol.notifications import (
     AskReleased,
     UpdateKind,
 )
+from siconform.protocol.queue_configurations import queues_with_shared_quota
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-ASK-001")
@@ -189,14 +193,21 @@ def test_an_ask_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None
         rm.expect(Allocated(rm.asks(app)))
 
 
+@pytest.mark.parametrize(
+    "resources",
+    [{"memory": -1}, {"memory": 1, "vcore": -1}, {"memory": 1, "gpu": -2}],
+    ids=["its only one", "with a positive one", "of a third type"],
+)
 @requirement("SI-ASK-010")
-def test_an_ask_with_a_negative_amount_is_rejected(rm: ResourceManager) -> None:
+def test_an_ask_with_a_negative_amount_is_rejected(
+    rm: ResourceManager, resources: Mapping[str, int]
+) -> None:
     rm.has_node()
     app = rm.has_application()
     with rm.control("an ask for something is allocated"):
         rm.expect(Allocated(rm.asks(app, resources={"memory": 1})))
 
-    ask = rm.asks(app, resources={"memory": -1})
+    ask = rm.asks(app, resources=resources)
 
     rm.expect(AskRejected(ask))
     rm.expect_none(Allocated(ask))
@@ -259,6 +270,26 @@ def test_two_applications_do_not_get_the_same_share(
     rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
+@requirement("SI-ASK-011")
+def test_two_applications_do_not_get_the_same_share_of_another_resource(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.needs(Feature.QUOTAS)
+    rm.has_registered(config=queues_with_shared_quota("devices", "first", most={"gpu": 4}))
+    amounts = {"memory": 1, "vcore": 1, "gpu": 4}
+    rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 10})
+    apps = [rm.has_application(queue="root.devices.first") for _ in range(2)]
+    too_much = {**amounts, "gpu": 6}
+    rm.withdraws(rm.has_ask_left_alone(apps[0], "quotas of every resource", resources=too_much))
+
+    with rm.one_message():
+        asks = [rm.asks(app, resources=amounts) for app in apps]
+
+    rm.expect_one_of(*(Allocated(ask) for ask in asks))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
+
+
 @pytest.mark.parametrize(("lower", "higher"), [(-5, 0), (1, 10), (20, 1000), (-(2**31), 2**31 - 1)])
 @requirement("SI-ASK-012")
 def test_the_ask_with_the_higher_priority_is_served_first(
@@ -270,6 +301,22 @@ def test_the_ask_with_the_higher_priority_is_served_first(
     high = rm.has_pending_ask(app, priority=higher)
 
     rm.has_node(memory=1)
+
+    rm.expect(Allocated(high))
+    rm.expect_none(Allocated(low))
+
+
+@pytest.mark.parametrize(("lower", "higher"), [(1, 2), (2, 1)], ids=["larger", "smaller"])
+@requirement("SI-ASK-012")
+def test_an_ask_of_another_size_with_the_higher_priority_is_served_first(
+    rm: ResourceManager, lower: int, higher: int
+) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    low = rm.has_pending_ask(app, memory=lower, priority=1)
+    high = rm.has_pending_ask(app, memory=higher, priority=10)
+
+    rm.has_node(memory=2)  # for each of them, but not for both
 
     rm.expect(Allocated(high))
     rm.expect_none(Allocated(low))

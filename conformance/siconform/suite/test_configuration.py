@@ -18,6 +18,7 @@ from siconform.protocol.queue_configurations import (
     conformance_queues_and,
     queues,
     queues_with_quotas,
+    queues_with_shared_quota,
 )
 from siconform.protocol.snapshot_facts import ApplicationSeen, SettingSeen
 from siconform.rm.resource_manager import ResourceManager
@@ -258,6 +259,29 @@ def test_the_maximum_of_a_queue_is_shared_by_those_below_it(rm: ResourceManager)
     with rm.control("an ask that still fits is allocated"):
         rm.withdraws(beyond)
         rm.expect(Allocated(rm.asks(right, memory=4)))
+
+
+@requirement("SI-CFG-008")
+def test_the_maximum_of_another_resource_is_shared_by_those_below_it(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.needs(Feature.QUOTAS)
+    leaves, amounts = ("first", "second"), {"memory": 1, "vcore": 1}
+    rm.has_registered(config=queues_with_shared_quota("devices", *leaves, most={"gpu": 4}))
+    rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 10})
+    first, second = (rm.has_application(queue=f"root.devices.{leaf}") for leaf in leaves)
+    rm.withdraws(
+        rm.has_ask_left_alone(first, "quotas of every resource", resources={**amounts, "gpu": 6})
+    )
+
+    rm.has_allocation(first, resources={**amounts, "gpu": 2})
+    beyond = rm.asks(second, resources={**amounts, "gpu": 4})
+
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask that still fits is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(second, resources={**amounts, "gpu": 2})))
 
 
 @requirement("SI-CFG-008")

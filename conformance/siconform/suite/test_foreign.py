@@ -3,6 +3,8 @@
 The specification names but does not describe them (C-52): a scheduler may ignore them.
 """
 
+from collections.abc import Mapping
+
 import pytest
 
 from siconform.catalogue.features import Feature
@@ -54,6 +56,25 @@ def test_a_foreign_allocation_holds_the_amount_it_was_reported_with_last(
 
     rm.is_served(waiting, node=node)
     rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-FOR-002")
+def test_each_foreign_allocation_of_a_message_holds_its_amount(rm: ResourceManager) -> None:
+    rm.has_foreign_allocations()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    with rm.one_message():
+        first, second = (rm.reports_foreign(node, memory=4) for _ in range(2))
+    waiting = rm.asks(app, memory=5)
+    rm.expect_none(Allocated(waiting))
+    with rm.one_message():
+        rm.reports_foreign(node, key=first, memory=3)
+        rm.reports_foreign(node, key=second, memory=2)
+
+    rm.is_served(waiting, node=node)
+    one_more = rm.asks(app, memory=1)
+    rm.expect_none(Allocated(one_more))
 
 
 @requirement("SI-FOR-002")
@@ -150,6 +171,25 @@ def test_a_release_by_key_without_application_ends_a_foreign_allocation(
     rm.expect_none(Allocated(one_more), Released(application=app))
     rm.withdraws(one_more)
     rm.still_holds(all_of_it)
+
+
+@requirement("SI-FOR-003")
+def test_foreign_allocations_released_in_one_message_free_what_they_held_of_every_type(
+    rm: ResourceManager,
+) -> None:
+    rm.has_foreign_allocations()
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app = rm.has_application()
+    held = {"memory": 1, "vcore": 1, "gpu": 1}
+    both = [rm.reports_foreign(node, resources=held) for _ in range(2)]
+    waiting = rm.asks(app, resources={**held, "gpu": 2})
+    rm.expect_none(Allocated(waiting))
+
+    with rm.one_message():
+        for foreign in both:
+            rm.releases_foreign(foreign)
+
+    rm.is_served(waiting, node=node)
 
 
 @requirement("SI-REL-028")
@@ -425,8 +465,14 @@ def test_a_foreign_allocation_counts_once_its_node_is_undrained(rm: ResourceMana
 
 
 @requirement("SI-FOR-010")
-@pytest.mark.parametrize("memory", [0, -1], ids=["zero", "negative"])
-def test_a_foreign_amount_of_zero_or_less_is_rejected(rm: ResourceManager, memory: int) -> None:
+@pytest.mark.parametrize(
+    "resources",
+    [{"memory": 0}, {"memory": -1}, {"memory": 1, "vcore": -1}],
+    ids=["zero", "negative", "negative in part"],
+)
+def test_a_foreign_amount_of_zero_or_less_is_rejected(
+    rm: ResourceManager, resources: Mapping[str, int]
+) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     with rm.control("a foreign allocation of something is not rejected"):
@@ -434,11 +480,12 @@ def test_a_foreign_amount_of_zero_or_less_is_rejected(rm: ResourceManager, memor
         rm.expect_none(AllocationRejected(known))
         rm.releases_foreign(known)
 
-    foreign = rm.reports_foreign(node, resources={"memory": memory})
+    foreign = rm.reports_foreign(node, resources=resources)
 
     rm.expect(AllocationRejected(foreign))
-    too_large = rm.asks(app, memory=11)
-    rm.expect_none(Allocated(too_large))
+    too_large = [rm.asks(app, memory=11), rm.asks(app, vcore=11)]
+    rm.expect_none(*(Allocated(ask) for ask in too_large))
     with rm.control("an ask for the whole node is allocated"):
-        rm.withdraws(too_large)
-        rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+        for ask in too_large:
+            rm.withdraws(ask)
+        rm.expect(Allocated(rm.asks(app, memory=10, vcore=10), node=node))

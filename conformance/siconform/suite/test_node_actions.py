@@ -5,6 +5,7 @@ import pytest
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.handles import Application, Ask
+from siconform.protocol.matchers import Including
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -14,6 +15,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import REQUIRED_NODE
+from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
 
 
@@ -468,6 +470,29 @@ def test_a_node_without_action_is_neither_created_nor_changed(rm: ResourceManage
     with rm.control("an ask that fits is allocated"):
         rm.withdraws(too_large)
         rm.is_served(rm.asks(app, memory=10), node=node)
+
+
+@requirement("SI-NODE-036")
+def test_a_node_without_action_is_not_occupied(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    rm.names_node_without_action(node, occupied={"memory": 5})
+
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-NODE-036")
+def test_a_node_without_action_keeps_its_attributes(rm: ResourceManager) -> None:
+    node = rm.has_node(attributes={"zone": "a"})
+    with rm.precondition("a snapshot shows attributes"):
+        rm.sees(NodeSeen(node, attributes=Including({"zone": "a"})))
+
+    rm.names_node_without_action(node, attributes={"zone": "b"})
+
+    rm.does_not_see(NodeSeen(node, attributes=Including({"zone": "b"})))
+    rm.sees(NodeSeen(node, attributes=Including({"zone": "a"})))
 
 
 @requirement("SI-NODE-026")

@@ -336,6 +336,22 @@ def test_more_than_two_entries_for_one_node_take_effect_in_order(rm: ResourceMan
     rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
+@requirement("SI-NODE-037")
+def test_a_node_decommissioned_and_created_in_one_request_is_the_new_one(
+    rm: ResourceManager,
+) -> None:
+    rm.has_one_list_of_nodes()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    with rm.one_message():
+        rm.decommissions(node)
+        rm.registers_node(node, memory=20)
+
+    rm.expect(NodeAccepted(node))
+    rm.expect(Allocated(rm.asks(app, memory=20), node=node))
+
+
 @requirement("SI-NODE-039")
 def test_a_draining_node_counts_as_known(rm: ResourceManager) -> None:
     node = rm.has_node()

@@ -223,6 +223,21 @@ def test_as_many_as_are_needed_have_to_be_there(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(without_capacity))
 
 
+@requirement("SI-PLACE-008")
+def test_as_many_as_are_allowed_may_be_there(rm: ResourceManager) -> None:
+    host = rm.has_node(attributes={HOST: rm.new_name("host")})
+    app = rm.has_application()
+    two_on_a_host = Constraint(others=Affinity(HOST, (where("app", "x"),), at_most=2))
+
+    for _ in range(2):
+        ask = rm.asks(app, tags={"app": "x"}, constraint=two_on_a_host)
+        rm.expect(Allocated(ask, node=host))
+
+    more = [rm.asks(app, tags={"app": "x"}, constraint=two_on_a_host) for _ in range(2)]
+    rm.receive_if_any(*(Allocated(ask) for ask in more))  # a third, if asks do not count themselves
+    rm.expect_none(*(Allocated(ask) for ask in more))
+
+
 @requirement("SI-PLACE-009")
 def test_what_is_required_holds_back_and_what_is_preferred_does_not(rm: ResourceManager) -> None:
     rm.has_node(attributes={"zone": "a"})

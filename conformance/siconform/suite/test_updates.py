@@ -14,7 +14,7 @@ from siconform.marks import requirement
 from siconform.protocol.handles import Application, Gang
 from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import Allocated, AllocationRejected, Released
-from siconform.protocol.queue_configurations import queue_with_limits
+from siconform.protocol.queue_configurations import queue_with_limits, queues_with_shared_quota
 from siconform.protocol.snapshot_facts import ApplicationSeen, NodeSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gang_timeouts import expiry_of
@@ -84,6 +84,25 @@ def test_of_two_updates_in_one_message_the_last_one_counts(rm: ResourceManager) 
 
 
 @requirement("SI-ALLOC-012")
+def test_each_allocation_updated_in_one_message_holds_its_new_amount(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    both = [rm.has_allocation(app, memory=1) for _ in range(2)]
+
+    with rm.one_message():
+        for allocation in both:
+            rm.updates_allocation(allocation, memory=3)
+    is_taken = not any(rm.is_refused(allocation.key) for allocation in both)
+    rm.needs_some(both if is_taken else [], of="to update what is allocated")
+
+    too_large = rm.asks(app, memory=5)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-ALLOC-012")
 def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=100)
@@ -93,6 +112,25 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
     rm.has_updated(allocation, memory=8)
 
     counts_until_it_is_smaller(rm, app, allocation)
+
+
+@pytest.mark.parametrize("leaf", ["first", "second"], ids=["its queue", "the queue above"])
+@requirement("SI-ALLOC-012")
+def test_a_smaller_amount_of_another_resource_counts_as_much_in_its_queues(
+    unregistered_rm: UnregisteredRM, leaf: str
+) -> None:
+    rm = unregistered_rm
+    rm.needs(Feature.QUOTAS)
+    leaves, less = ("first", "second"), {"memory": 1, "vcore": 1, "gpu": 2}
+    rm.has_registered(config=queues_with_shared_quota("devices", *leaves, most={"gpu": 4}))
+    rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 10})
+    app, other = (rm.has_application(queue=f"root.devices.{one}") for one in ("first", leaf))
+    allocation = rm.has_allocation(app, resources={**less, "gpu": 4})
+    waiting = rm.has_ask_left_alone(other, "quotas of every resource", resources=less)
+
+    rm.has_updated(allocation, resources=less)
+
+    rm.is_served(waiting)
 
 
 @requirement("SI-ALLOC-012")

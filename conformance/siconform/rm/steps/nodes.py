@@ -138,21 +138,22 @@ class NodeSteps(CleanUp, Sender):
         if received is None:
             raise NotOffered("the target does not offer recommendations for this")
 
-    def names_node_without_action(self, node: str, *, memory: int | None = None) -> None:
+    def names_node_without_action(
+        self,
+        node: str,
+        *,
+        memory: int | None = None,
+        occupied: Amounts | None = None,
+        attributes: Mapping[str, str] | None = None,
+    ) -> None:
         """Send a NodeInfo without an action."""
         capacity = amounts(None, memory, memory, {}) or None
-        self._acts(node, Action.UNSET, capacity)
+        self.send(NodeRequest(str(node), Action.UNSET, capacity, occupied, attributes or {}))
 
     def names_node_with_undefined_action(self, node: str) -> None:
         """Send a NodeInfo with an action number that no revision defines."""
         self.compensates(lambda: self.decommissions(node), of_a_node=True)
         self._acts(node, Action.UNDEFINED, dict(NODE_CAPACITY))
 
-    def _acts(
-        self,
-        node: str,
-        action: Action,
-        capacity: Amounts | None = None,
-        occupied: Amounts | None = None,
-    ) -> None:
-        self.send(NodeRequest(str(node), action, capacity, occupied))
+    def _acts(self, node: str, action: Action, capacity: Amounts | None = None) -> None:
+        self.send(NodeRequest(str(node), action, capacity))

@@ -78,6 +78,10 @@ class PrerequisiteSteps(BasicSteps):
         """Given: nodes can have resources occupied by others; else not applicable."""
         self._has_words(Capability.OCCUPIED_RESOURCE, "occupied resource of a node")
 
+    def has_one_list_of_nodes(self) -> None:
+        """Given: a request lists new and known nodes in one order; else not applicable."""
+        self._has_words(Capability.THREE_UPDATE_STREAMS, "common order of new and known nodes")
+
     def has_originators(self) -> None:
         """Given: an ask can be flagged as that of the originator; else not applicable."""
         self._has_words(Capability.ORIGINATOR, "originator of an application")
