@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+from sireference.core.preemption import eligibility
 from sireference.core.preemption.victims import Candidates, Victim, may_be_preempted
 from sireference.core.resources import NOTHING
 from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import PendingAsk
+from sireference.core.state.partition import Partition
 
 from mutation.inside import Patch
 from mutation.mutant import mutant
@@ -53,6 +56,21 @@ def _(
         return found
     patch.fires()
     return Victim(allocation, compared.priority(allocation))
+
+
+@mutant(
+    "any-bound-ask-preempts",
+    "An ask that requires a node preempts there although its policy does not allow it.",
+    breaks=("SI-PRE-004",),
+)
+@instead_of(eligibility.allow)
+def _(
+    patch: Patch, original: Callable[..., bool], partition: Partition, pending: PendingAsk
+) -> bool:
+    if original(partition, pending) or not pending.ask.required_node:
+        return original(partition, pending)
+    patch.fires()
+    return partition.config.preemption_enabled
 
 
 @mutant(

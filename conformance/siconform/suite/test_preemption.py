@@ -345,6 +345,23 @@ def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     rm.sees_preemption_of(*left, by=rm.claims(taken.entitled))
 
 
+@requirement("SI-PRE-004")
+def test_an_ask_that_requires_a_node_preempts_there_only_if_it_may(rm: ResourceManager) -> None:
+    node = has_node_to_require(rm)
+    taker, app = rm.has_application(), rm.has_application()
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    allowed = rm.claims(app, node=node)
+    release = rm.sees_preemption_of(*allocations, by=allowed)
+    rm.expect(Allocated(allowed))
+    left = rm.spares_others(release, allocations)
+
+    not_allowed = rm.claims(app, node=node, policy=MAY_NOT_PREEMPT)
+
+    rm.sees_no_preemption_of(*left)
+    rm.withdraws(not_allowed)
+    rm.sees_preemption_of(*left, by=rm.claims(app, node=node))
+
+
 @pytest.mark.parametrize("priority", [5, -5])
 @requirement("SI-PRE-005")
 def test_victims_do_not_have_a_higher_priority_than_the_ask(
