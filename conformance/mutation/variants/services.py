@@ -8,6 +8,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from siconform.protocol.queue_configurations import conformance_queues
 from sireference.core import configuration_update
 from sireference.core.model import Effect, ReleasedAllocation
+from sireference.core.preemption.victims import may_be_preempted
 from sireference.core.resources import NOTHING
 from sireference.core.state.quota import Quota
 from sireference.core.states import TerminationType
@@ -206,7 +207,8 @@ def _(patch: Patch) -> None:
             over = dict.fromkeys(queue for queue in partition.root.all() if _is_over(queue))
             live = sorted(partition.allocations.all.values(), key=lambda one: -one.number)
             for one in live:
-                if any(queue in over for queue in one.application.quotas):
+                is_over = any(queue in over for queue in one.application.quotas)
+                if is_over and may_be_preempted(one):
                     patch.fires()
                     why = (TerminationType.PREEMPTED_BY_SCHEDULER, "its queue exceeds its quota")
                     effects.append(
