@@ -22,7 +22,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quota, Quotas
 from sireference.core.state.user_quota import UserQuota
-from sireference.core.states import TerminationType
+from sireference.core.states import ApplicationState, NodeState, TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.inside.releasing import is_of_all
@@ -320,6 +320,19 @@ def _(patch: Patch) -> None:
     )
 
 
+@mutant(
+    "ended-application-counts-in-its-queue",
+    "What the execution timeout of an application ends still counts in its queue.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(patch: Patch) -> None:
+    def leaks(live: Any, ended: TerminationType) -> bool:
+        is_over = live.application.state is ApplicationState.FAILING
+        return is_over and not live.application.is_gang and ended is TerminationType.TIMEOUT
+
+    _keeps_counted(patch, lambda quota: not isinstance(quota, UserQuota), leaks)
+
+
 mutant(
     "timed-out-placeholders-count-for-their-user",
     "Placeholders that end by a timeout still count for their user.",
@@ -406,6 +419,43 @@ def _(patch: Patch) -> None:
         return counted.setdefault(live.record.ask.key, identity) != identity
 
     _counts_placeholders_except(patch, is_uncounted)
+
+
+def _third_types(live: Any) -> Resource:
+    """Return what a placeholder holds other than memory and vcores; nothing of others."""
+    held = live.record.ask.resource.amounts if live.is_placeholder else {}
+    return Resource({n: held[n] for n in held if n not in ("memory", "vcore")})
+
+
+def _counts_two_types(patch: Patch, ledger: Callable[[Any], Any]) -> None:
+    """Let placeholders count with memory and vcores only, on their node or in their quotas."""
+
+    def book(original: Callable[..., None], partition: Any, live: Any) -> None:
+        original(partition, live)
+        if _third_types(live).amounts:
+            patch.fires()
+            ledger(live).unbook(_third_types(live))
+            if live.node.state is NodeState.SCHEDULABLE:
+                partition.node_index.capacity_freed(live.node)
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
+        ledger(live).book(_third_types(live))
+        original(partition, live, kind)
+
+    patch.instead_of(Partition.book, book)
+    patch.instead_of(Partition.unbook, unbook)
+
+
+mutant(
+    "placeholders-count-on-nodes-with-two-types",
+    "Placeholders count on their node with memory and vcores only.",
+    breaks=("SI-GANG-027",),
+)(partial(_counts_two_types, ledger=lambda live: live.node))
+mutant(
+    "placeholders-count-in-quotas-with-two-types",
+    "Placeholders count in their queue with memory and vcores only.",
+    breaks=("SI-GANG-027",),
+)(partial(_counts_two_types, ledger=lambda live: live.application.quotas))
 
 
 @mutant(

@@ -23,7 +23,7 @@ from sireference.core.states import ApplicationState, TerminationType
 from sireference.core.withdrawal import BY_THE_RM
 
 from mutation.inside import Original, Patch
-from mutation.inside.releasing import application_of, is_of_all, key_of, named
+from mutation.inside.releasing import application_of, identity_of, is_of_all, key_of, named
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -259,3 +259,59 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(recovery.recover, recover)
     patch.instead_of(releases.confirmed, confirmed)
+
+
+def _second_frees_again(patch: Patch, termination: TerminationType) -> None:
+    """Free what a second confirmation of this type names once more."""
+    ended: dict[tuple[str, str], Any] = {}  # by RM and identity
+
+    def confirm(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        ended[partition.rm_id, live.record.identity] = live
+        return original(partition, live, *rest)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        live = ended.get((rm.rm_id, identity_of(request)))
+        partition = rm.partitions.get(partition_name(request.partition))
+        if live is not None and request.termination is termination and partition is not None:
+            patch.fires()
+            live.node.unbook(live.record.ask.resource)
+            partition.node_index.capacity_freed(live.node)
+        return original(rm, request, now)
+
+    patch.quietly().instead_of(releases.confirmed, confirm)
+    patch.instead_of(releases.release, release)
+
+
+mutant(
+    "second-confirmation-of-a-preemption-frees-again",
+    "When the end of a preempted allocation is confirmed twice, its capacity is free twice.",
+    breaks=("SI-NODE-006",),
+)(partial(_second_frees_again, termination=TerminationType.PREEMPTED_BY_SCHEDULER))
+mutant(
+    "second-confirmation-of-a-timeout-frees-again",
+    "When the end of an allocation by a timeout is confirmed twice, its capacity is free twice.",
+    breaks=("SI-NODE-006",),
+)(partial(_second_frees_again, termination=TerminationType.TIMEOUT))
+
+
+@mutant(
+    "second-stop-frees-the-quota-again",
+    "An allocation that is released twice is freed twice in its queue.",
+    breaks=("SI-REL-005",),
+)
+def _(patch: Patch) -> None:
+    ended: dict[tuple[str, str], Any] = {}  # by RM and identity
+
+    def stop(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        ended[partition.rm_id, live.record.identity] = live
+        return original(partition, live, *rest)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        live = ended.get((rm.rm_id, identity_of(request)))
+        if live is not None and request.termination in BY_THE_RM:
+            patch.fires()
+            live.application.quotas.unbook(live.record.ask.resource)
+        return original(rm, request, now)
+
+    patch.quietly().instead_of(releases.stop, stop)
+    patch.instead_of(releases.release, release)

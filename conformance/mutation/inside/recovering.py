@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import nodes, recovery
+from sireference.core import allocations, nodes, recovery
 from sireference.core.gang import placeholders, replacement, timeout
 from sireference.core.model import (
     AllocationRecord,
@@ -19,7 +19,7 @@ from sireference.core.state.quota import Quota, Quotas
 from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import NodeAction, NodeState
 
-from mutation.inside import Original, Patch
+from mutation.inside import Original, Patch, tracking
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -396,6 +396,36 @@ mutant(
     "A recovered placeholder does not count in any quota.",
     breaks=("SI-REC-007",),
 )(partial(_not_counted_in, is_passed_over=lambda _app, record, _quota: record.ask.is_placeholder))
+mutant(
+    "existing-on-nodes-counts-in-leaves-only",
+    "An existing allocation of a new node does not count in the parents of its queue.",
+    breaks=("SI-REC-001",),
+    revision="2023-12",
+)(partial(_not_counted_in, is_passed_over=lambda app, _record, quota: quota in app.leaf.path[1:]))
+mutant(
+    "existing-placeholders-on-nodes-not-counted-in-quotas",
+    "An existing placeholder of a new node does not count in any quota.",
+    breaks=("SI-REC-001",),
+    revision="2023-12",
+)(partial(_not_counted_in, is_passed_over=lambda _app, record, _quota: record.ask.is_placeholder))
+
+
+@mutant(
+    "existing-on-nodes-counts-without-vcores",
+    "An existing allocation of a new node counts there without its vcores.",
+    breaks=("SI-REC-001",),
+    revision="2023-12",
+)
+@instead_of(recovery.recover)
+def _(patch: Patch, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+    effects = original(partition, record, now)
+    node, vcores = partition.nodes[record.node_id], record.ask.resource.amounts.get("vcore", 0)
+    if vcores:
+        patch.fires()
+        node.unbook(Resource({"vcore": vcores}))
+        if node.state is NodeState.SCHEDULABLE:
+            partition.node_index.capacity_freed(node)
+    return effects
 
 
 @mutant(
@@ -429,4 +459,43 @@ def _(patch: Patch, original: Original, partition: Any, record: Any, now: float)
     if uncounted:
         patch.fires()
         node.unbook(Resource(uncounted))
+    return effects
+
+
+@mutant(
+    "recovered-is-replaced-elsewhere",
+    "What replaces a recovered placeholder is placed like any other ask, wherever it fits.",
+    breaks=("SI-REC-011", "SI-REC-021"),
+    revision="2023-12",
+)
+def _(patch: Patch) -> None:
+    was_recovered = tracking.recovered(patch)
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements.by_placeholder.get(gone)
+        others = [node for node in partition.nodes.values() if node is not gone.node]
+        for node in others if pending is not None and was_recovered(gone) else ():
+            if node.state is NodeState.SCHEDULABLE and node.can_take(pending.ask.resource):
+                patch.fires()
+                partition.replacements.resume(gone)
+                return allocations.make(partition, pending, node, now)
+        return original(partition, gone, now)
+
+    patch.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "rejected-existing-counts-in-its-queue",
+    "An existing allocation on an unknown node is rejected and counts in its queue.",
+    breaks=("SI-REC-008", "SI-REC-017"),
+)
+@instead_of(recovery.add)
+def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) -> list[Effect]:
+    effects = original(rm, allocation, now)
+    if any(isinstance(effect, RejectedAllocation) for effect in effects):
+        for partition in rm.partitions.values():
+            application = partition.applications.get(allocation.ask.application_id)
+            if application is not None and allocation.node_id not in partition.nodes:
+                patch.fires()
+                application.quotas.book(allocation.ask.resource)
     return effects

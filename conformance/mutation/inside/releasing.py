@@ -5,7 +5,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import allocation_end, allocations, asks, recovery, releases, scheduler
+from sireference.core import (
+    allocation_end,
+    allocations,
+    application_lifecycle,
+    asks,
+    recovery,
+    releases,
+    scheduler,
+)
 from sireference.core.gang import completion
 from sireference.core.model import (
     AllOfApplication,
@@ -215,6 +223,22 @@ def _(patch: Patch, original: Callable[..., Any], partition: Any, application: A
 
 
 @mutant(
+    "ended-application-freed-unconfirmed",
+    "What the execution timeout of an application ends is free before the RM has confirmed that.",
+    breaks=("SI-REL-011",),
+)
+@instead_of(application_lifecycle.execution_timeout)
+def _(
+    patch: Patch, original: Original, partition: Any, application: Any, now: float
+) -> list[Effect]:
+    effects = original(partition, application, now)
+    for live in partition.allocations.of(application).values():
+        patch.fires()
+        partition.resize(live, NOTHING)
+    return effects
+
+
+@mutant(
     "timed-out-while-it-is-replaced",
     "A placeholder is released with TIMEOUT before its replacement is confirmed.",
     breaks=("SI-REL-011",),
@@ -395,6 +419,16 @@ mutant(
 )(
     partial(
         _spares, is_spared=lambda live: live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER
+    )
+)
+mutant(
+    "release-of-all-spares-what-replaced-placeholders",
+    "A release of all of an application leaves what has replaced a placeholder.",
+    breaks=("SI-REL-003",),
+)(
+    partial(
+        _spares,
+        is_spared=lambda live: bool(live.record.ask.task_group) and not live.is_placeholder,
     )
 )
 

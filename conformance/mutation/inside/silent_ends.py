@@ -1,6 +1,6 @@
 """Mutants that do not report some ends: on draining nodes, of what was recovered, of one group."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from sireference.core.states import ApplicationState, NodeState
 from mutation.inside import Original, Patch
 from mutation.inside.tracking import Chosen, recovered, updated
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 def _is_on_draining_node(allocation: Allocation) -> bool:
@@ -22,6 +23,10 @@ def _is_on_draining_node(allocation: Allocation) -> bool:
 
 def _is_placeholder(allocation: Allocation) -> bool:
     return allocation.is_placeholder
+
+
+def _replaced_a_placeholder(allocation: Allocation) -> bool:
+    return bool(allocation.record.ask.task_group) and not allocation.is_placeholder
 
 
 def _is_silent_about(patch: Patch, function: Callable[..., Any], chosen: Chosen) -> None:
@@ -87,6 +92,49 @@ def _(patch: Patch) -> None:
     patch.instead_of(application_lifecycle.withdraw, withdraw)
 
 
+def _first_group_only(held: Sequence[Allocation]) -> list[Allocation]:
+    """Return those of the same task group as the first."""
+    return [one for one in held if one.record.ask.task_group == held[0].record.ask.task_group]
+
+
+@mutant(
+    "timeout-ends-one-group",
+    "At the timeout only the placeholders of one task group are released.",
+    breaks=("SI-GANG-032",),
+)
+@instead_of(application_lifecycle.withdraw)
+def _(
+    patch: Patch,
+    original: Original,
+    partition: Partition,
+    asks: list[Any],
+    *rest: Any,
+) -> list[Effect]:
+    held, why = rest
+    left = _first_group_only(held)
+    if left != held:
+        patch.fires()
+    return original(partition, asks, left, why)
+
+
+@mutant(
+    "leftovers-of-one-group-end",
+    "When the waiting time is over only the leftovers of one task group are released.",
+    breaks=("SI-GANG-044",),
+)
+def _(patch: Patch) -> None:
+    stay: set[str] = set()
+
+    def clear_up(original: Callable[..., Any], partition: Partition, application: Any) -> Any:
+        left = list(partition.allocations.of(application).values())
+        released = _first_group_only(left)
+        stay.update(one.record.identity for one in left if one not in released)
+        return original(partition, application)
+
+    _is_silent_about(patch, completion.clear_up, lambda one: one.record.identity in stay)
+    patch.quietly().instead_of(completion.clear_up, clear_up)
+
+
 mutant(
     "leftovers-stay-on-draining-nodes",
     "Leftover placeholders on draining nodes are not released when the waiting time is over.",
@@ -126,6 +174,13 @@ mutant(
 )(partial(_is_silent_about, function=applications.remove, chosen=_is_placeholder))
 
 
+mutant(
+    "removal-silent-about-replacements",
+    "What replaced a placeholder of a removed application ends unreported.",
+    breaks=("SI-APP-035",),
+)(partial(_is_silent_about, function=applications.remove, chosen=_replaced_a_placeholder))
+
+
 @mutant(
     "decommission-silent-about-the-recovered",
     "Recovered allocations end unreported with their node.",
@@ -135,16 +190,11 @@ def _(patch: Patch) -> None:
     _is_silent_about(patch, nodes.decommission, recovered(patch))
 
 
-@mutant(
+mutant(
     "decommission-silent-about-replacements",
     "What replaced a placeholder ends unreported with its node.",
     breaks=("SI-NODE-032",),
-)
-def _(patch: Patch) -> None:
-    def chosen(allocation: Allocation) -> bool:
-        return bool(allocation.record.ask.task_group) and not allocation.is_placeholder
-
-    _is_silent_about(patch, nodes.decommission, chosen)
+)(partial(_is_silent_about, function=nodes.decommission, chosen=_replaced_a_placeholder))
 
 
 @mutant(

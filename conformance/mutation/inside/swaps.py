@@ -146,6 +146,22 @@ def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -
 
 
 @mutant(
+    "real-ask-lost-beyond-the-quota",
+    "A real ask is lost if its queue has no room for it when its placeholder is gone.",
+    breaks=("SI-GANG-055",),
+)
+@instead_of(replacement.go_on)
+def _(patch: Patch, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    pending = partition.replacements.by_placeholder.get(gone)
+    if pending is None or pending.application.can_take(pending.ask.resource):
+        return original(partition, gone, now)
+    patch.fires()
+    partition.replacements.resume(gone)
+    partition.asks.drop(pending)
+    return []
+
+
+@mutant(
     "swap-not-counted",
     "A real allocation that replaced a placeholder is not counted.",
     breaks=("SI-GANG-026",),

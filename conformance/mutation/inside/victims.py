@@ -12,10 +12,11 @@ from sireference.core import (
     releases,
     withdrawal,
 )
-from sireference.core.model import Effect, partition_name
+from sireference.core.model import Effect, Release, partition_name
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import (
     ApplicationState,
@@ -486,3 +487,25 @@ def _(patch: Patch) -> None:
 
     _may_go_nevertheless(patch, was_recovered)
     patch.instead_of(Candidates.victim, victim)
+
+
+@mutant(
+    "victims-are-replaced-as-well",
+    "A placeholder that is being preempted is released again, as replaced.",
+    breaks=("SI-REL-011",),
+)
+@instead_of(Partition.ask_for_release)
+def _(
+    patch: Patch,
+    original: Callable[..., Release],
+    partition: Partition,
+    live: Any,
+    *rest: Any,
+) -> Release:
+    if live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+        patch.fires()
+    asked = original(partition, live, *rest)
+    gang = partition.gangs.get(live.application)
+    if gang is not None and live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+        gang.book(live)
+    return asked

@@ -10,6 +10,7 @@ from siconform.protocol.queue_configurations import conformance_queues
 from sireference.configuration.model import QueueConfig
 from sireference.core import configuration_update
 from sireference.core.model import Effect, Refused, ReleasedAllocation
+from sireference.core.preemption.victims import may_be_preempted
 from sireference.core.resources import NOTHING
 from sireference.core.scheduler import Scheduler
 from sireference.core.state.quota import Quota
@@ -272,7 +273,8 @@ def _(patch: Patch) -> None:
             over = dict.fromkeys(queue for queue in partition.root.all() if _is_over(queue))
             live = sorted(partition.allocations.all.values(), key=lambda one: -one.number)
             for one in live:
-                if any(queue in over for queue in one.application.quotas):
+                is_over = any(queue in over for queue in one.application.quotas)
+                if is_over and may_be_preempted(one):
                     patch.fires()
                     why = (TerminationType.PREEMPTED_BY_SCHEDULER, "its queue exceeds its quota")
                     effects.append(

@@ -184,12 +184,14 @@ def test_a_recovered_allocation_that_ends_with_its_application_is_reported(
 
 
 @requirement("SI-APP-035")
-def test_a_placeholder_that_ends_with_its_application_is_reported(rm: ResourceManager) -> None:
+def test_what_ends_with_a_gang_is_reported(rm: ResourceManager) -> None:
     rm.does_gang_scheduling()
     rm.has_node()
-    gang = rm.has_gang()
-    placeholder = rm.has_placeholder(gang)
+    gang = rm.has_gang(members=2)
+    placeholders = rm.has_placeholders(gang)
+    real, gone = rm.has_replaced(gang, placeholders)
+    [left] = [placeholder for placeholder in placeholders if placeholder != gone]
 
     rm.removes_application(gang)
 
-    rm.expect_end_of(placeholder)
+    rm.expect_end_of(left, real)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from siconform.catalogue.features import Feature
 from siconform.marks import registering_again_is_a_race, requirement, waits
 from siconform.outcomes import NotOffered
 from siconform.protocol.application_states import FAILURE, OVER
@@ -15,6 +16,7 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -144,6 +146,44 @@ def test_what_an_application_asked_for_is_not_placed_once_its_time_is_over(
     with rm.control("an ask of another application is allocated"):
         rm.expect(Allocated(rm.asks(other_app, memory=10)))
     rm.expect_none(Allocated(waiting))
+
+
+@requirement("SI-REL-011", "SI-ALLOC-010", "SI-NODE-006")
+def test_what_ends_with_the_time_of_its_application_is_free_when_confirmed_and_once(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.EXECUTION_TIMEOUT)
+    rm.has_node(memory=10)
+    limit = rm.long_enough_to_be_served(1.0)
+    other_app = rm.has_application(queue=QUOTA_QUEUE)  # the quota is that of the node
+    rm.has_allocation(other_app, memory=1)  # an empty application may end by then
+    app = rm.has_application(queue=QUOTA_QUEUE, timeout_ms=round(1000 * limit))
+    with rm.confirming_nothing():
+        held = rm.has_allocation(app, memory=9)
+        waiting = rm.has_waiting_ask(other_app, memory=9)
+        release = has_timed_out(rm, held, limit)
+
+    others = [t for t in Termination if t is not Termination.TIMEOUT]
+    rm.expect_nothing_allocated(
+        Allocated(waiting), *(Released(identity=held.identity, termination=t) for t in others)
+    )
+
+    rm.confirms(release)
+    rm.is_served(waiting)
+    rm.confirms(release)
+    rm.expect_none(Allocated(rm.asks(rm.has_application(), memory=9)))
+
+
+def has_timed_out(rm: ResourceManager, held: Allocated, limit: float) -> Released:
+    """Given: the release of this allocation, or of all of its application, by its timeout."""
+    release = rm.receive_if_any(
+        Released(identity=held.identity, termination=Termination.TIMEOUT),
+        Released(application=held.application, identity="", termination=Termination.TIMEOUT),
+        window=limit + rm.deadlines.timer,
+    )
+    if not isinstance(release, Released):
+        raise NotOffered("the target does not release what a timeout of an application ends")
+    return release
 
 
 @requirement("SI-APP-012")

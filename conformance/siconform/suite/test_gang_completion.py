@@ -15,7 +15,7 @@ from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.application_states import HeldBack
 from siconform.rm.steps.gang_timeouts import PartialGang, WaitingGang
-from siconform.rm.steps.gangs import HARD, timed_out
+from siconform.rm.steps.gangs import ANOTHER_GROUP, HARD, TASK_GROUP, timed_out
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -41,7 +41,7 @@ def test_leftover_placeholders_do_not_keep_an_application_from_waiting(
 @waits
 @requirement("SI-GANG-044")
 def test_the_leftovers_of_a_waiting_application_are_released(rm: ResourceManager) -> None:
-    waiting = rm.has_waiting_gang(leftovers=2)
+    waiting = rm.has_waiting_gang(leftovers=2, groups=[TASK_GROUP, ANOTHER_GROUP])
 
     rm.expect_clean_up(waiting)
 

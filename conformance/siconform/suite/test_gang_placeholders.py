@@ -1,5 +1,7 @@
 """Placeholders: allocation, accounting and their effect on the application (SI-GANG)."""
 
+import pytest
+
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, RUNNING, WAITING
@@ -10,11 +12,13 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
+from siconform.protocol.queue_configurations import conformance_queues_and
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.allocations import MAY_PREEMPT
+from siconform.rm.steps.allocations import ASK_AMOUNTS, MAY_PREEMPT
 from siconform.rm.steps.gang_timeouts import expiry_of
 from siconform.rm.steps.gangs import ANOTHER_GROUP, GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-GANG-009")
@@ -238,6 +242,30 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
 
 
 @requirement("SI-GANG-027")
+def test_placeholders_count_against_the_quota_of_another_resource(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm, queue = unregistered_rm, "root.gpus"
+    rm.needs(Feature.QUOTAS)
+    rm.has_registered(config=conformance_queues_and("gpus", most={"gpu": 10}))
+    style = rm.spelled(None)  # may be probed, which needs an empty cluster
+    rm.has_node(resources={"memory": 20, "vcore": 20, "gpu": 20})
+    app = rm.has_application(queue=queue)
+    beyond = {**ASK_AMOUNTS, "gpu": 11}
+    rm.withdraws(rm.has_ask_left_alone(app, "quotas of every resource", resources=beyond))
+    since = rm.now()
+    gang = rm.has_gang(members=4, memory=2, devices=2, queue=queue, style=style)
+    rm.has_placeholders(gang)
+
+    too_large = rm.asks(app, resources={**ASK_AMOUNTS, "gpu": 3})
+
+    rm.expect_none_before_end(gang, since, Allocated(too_large))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, resources={**ASK_AMOUNTS, "gpu": 2})))
+
+
+@requirement("SI-GANG-027")
 def test_placeholders_count_against_the_quota_of_the_queue_above(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=20)
@@ -276,20 +304,23 @@ def test_a_larger_real_ask_counts_against_the_quota_in_full(rm: ResourceManager)
         rm.expect(Allocated(rm.asks(app, memory=6)))
 
 
+@pytest.mark.parametrize("resource", ["memory", "gpu"])
 @requirement("SI-GANG-027")
-def test_placeholders_count_against_the_capacity_of_their_node(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
+def test_placeholders_count_against_the_capacity_of_their_node(
+    rm: ResourceManager, resource: str
+) -> None:
+    rm.has_node(resources={"memory": 20, "vcore": 20, "gpu": 20, resource: 10})
     since = rm.now()
-    gang = rm.has_gang(members=4, memory=2)
+    gang = rm.has_gang(members=4, memory=2, devices=2)
     rm.has_placeholders(gang)
     app = rm.has_application()
 
-    too_large = rm.asks(app, memory=3)
+    too_large = rm.asks(app, resources={**ASK_AMOUNTS, resource: 3})
 
     rm.expect_none_before_end(gang, since, Allocated(too_large))
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
-        rm.expect(Allocated(rm.asks(app, memory=2)))
+        rm.expect(Allocated(rm.asks(app, resources={**ASK_AMOUNTS, resource: 2})))
 
 
 @requirement("SI-GANG-028")
@@ -498,6 +529,34 @@ def test_a_preempted_placeholder_is_gone_for_replacements(rm: ResourceManager) -
 
     rm.expect_replacement(real, [p for p in placeholders if p.identity != release.identity])
     rm.expect_none(Released(identity=release.identity))
+
+
+@requirement("SI-REL-011")
+def test_a_placeholder_that_is_being_preempted_is_not_replaced(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=10)
+    gang = rm.has_gang(queue=TAKING_QUEUE, members=2, memory=5)
+    placeholders = rm.has_placeholders(gang)
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    with rm.confirming_nothing():
+        claim = rm.asks(entitled, memory=5, policy=MAY_PREEMPT)
+        release = rm.sees_preemption_of(*placeholders, by=claim)
+        for _ in placeholders:
+            rm.asks_member(gang)
+
+        rm.expect_nothing_allocated(
+            Allocated(claim),
+            *(
+                Released(identity=release.identity, termination=another)
+                for another in Termination
+                if another is not release.termination
+            ),
+        )
+
+    with rm.control("after the confirmation the capacity is allocated"):
+        rm.confirms_everything()
+        rm.expect(Allocated(claim))
 
 
 @requirement("SI-REC-011")

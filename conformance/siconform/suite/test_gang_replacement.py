@@ -473,6 +473,21 @@ def test_a_larger_real_ask_waits_for_capacity_of_its_size(rm: ResourceManager) -
     rm.expect_none(Allocated(real))
 
 
+@requirement("SI-GANG-055")
+def test_a_larger_real_ask_waits_for_capacity_of_its_queue(rm: ResourceManager) -> None:
+    rm.has_node(memory=20)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    held = rm.has_allocation(app, memory=6)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
+    placeholder = rm.has_placeholder(gang)
+    real = rm.asks_member(gang, memory=6)
+    rm.ends_for_a_real_ask(placeholder)
+
+    rm.has_released(held)
+
+    rm.is_served(real)
+
+
 @requirement("SI-RES-001")
 def test_a_real_ask_is_not_placed_where_its_placeholder_had_no_such_resource(
     rm: ResourceManager,

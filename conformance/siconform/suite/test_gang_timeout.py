@@ -17,7 +17,9 @@ from siconform.protocol.notifications import (
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gang_timeouts import expiry_of
 from siconform.rm.steps.gangs import (
+    ANOTHER_GROUP,
     HARD,
+    TASK_GROUP,
     Style,
     otherwise_released,
     timed_out,
@@ -133,7 +135,8 @@ def test_the_end_of_the_first_placeholder_does_not_restart_the_timeout(
 @of_each_style
 @requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:
-    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    groups = [TASK_GROUP, ANOTHER_GROUP, TASK_GROUP, ANOTHER_GROUP]  # any three are of both
+    partial = rm.has_partial_gang(members=4, groups=groups, style=style, limit=rm.short_limit())
 
     rm.expect_expiry(partial.gang, partial.placeholders)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from siconform.marks import real_clock, requirement
+from siconform.protocol.handles import Node
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
 from siconform.protocol.queue_configurations import queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
@@ -39,6 +40,22 @@ def test_the_preempting_ask_is_allocated_after_the_confirmations(rm: ResourceMan
 
         rm.confirms_everything()
     rm.expect(Allocated(ask))
+
+
+@requirement("SI-NODE-006")
+def test_a_victim_whose_end_is_confirmed_twice_frees_its_capacity_once(rm: ResourceManager) -> None:
+    taken = rm.has_taken_node()
+    with rm.preempting(taken) as (ask, release):
+        rm.spares_others(release, taken.allocations)
+        rm.confirms(release)
+    allocation = rm.expect(Allocated(ask))
+
+    rm.confirms(release)
+
+    beyond = rm.asks(rm.has_application(), policy=MAY_NOT_PREEMPT)  # in a queue without limits
+    rm.expect_none(Allocated(beyond))
+    rm.still_holds(allocation)
+    rm.is_served(beyond)
 
 
 @requirement("SI-APP-018")
@@ -187,16 +204,18 @@ def test_what_was_preempted_is_not_allocated_again_unrequested(rm: ResourceManag
         rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
 
 
-def preempts_only(rm: ResourceManager, victim: Allocated, spared: list[Allocated]) -> None:
-    """Then: entitled asks preempt the victim, and then nothing."""
-    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+def preempts_only(
+    rm: ResourceManager, victim: Allocated, spared: list[Allocated], *, node: Node | None = None
+) -> None:
+    """Then: entitled asks, or such that require the ``node``, preempt the victim, then nothing."""
+    app = rm.has_application(queue=ENTITLED_QUEUE if node is None else None)
 
-    first = rm.claims(entitled)
+    first = rm.claims(app, node=node)
     release = rm.sees_preemption_of(*spared, victim, by=first)
     rm.agrees(release, Released(identity=victim.identity))
     rm.expect(Allocated(first))
 
-    rm.claims(entitled)
+    rm.claims(app, node=node)
     rm.sees_no_preemption_of(*spared)
 
 
@@ -209,6 +228,48 @@ def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
     spared += [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(4)]
 
     preempts_only(rm, victim, spared)
+
+
+def has_node_to_require(rm: ResourceManager) -> Node:
+    """Given: a node for memory 10, and another with memory, where no ask fits.
+
+    A scheduler may compare an ask with what all nodes have left before it preempts.
+    """
+    node = rm.has_node(memory=10, vcore=20)
+    rm.has_node(memory=10, vcore=0)
+    return node
+
+
+@requirement("SI-PRE-003")
+def test_a_task_that_opted_out_is_not_preempted_for_an_ask_that_requires_its_node(
+    rm: ResourceManager,
+) -> None:
+    node = has_node_to_require(rm)
+    taker = rm.has_application()
+    spared = [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(5)]
+    victim = rm.has_allocation(taker, policy=MAY_NOT_PREEMPT)
+    spared += [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(4)]
+
+    preempts_only(rm, victim, spared, node=node)
+
+
+@requirement("SI-PRE-003")
+def test_a_task_that_opted_out_is_not_preempted_for_a_lowered_maximum(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    registered = rm.registers(config=queues_with_enforced_quotas(5, first=10))
+    rm.needs_some([registered] if registered.status == "OK" else [], of="to enforce maxima")
+    rm.has_node(memory=100)
+    app = rm.has_application(queue="root.first")
+    for _ in range(3):
+        rm.has_allocation(app, memory=2, policy=MAY_NOT_PREEMPT)
+    spared = [rm.has_allocation(app, memory=2, policy=OPTED_OUT) for _ in range(2)]
+
+    rm.has_been_reconfigured(queues_with_enforced_quotas(5, first=5))
+
+    rm.sees_no_preemption_of(*spared)
+    rm.needs_some(rm.observe(Released(termination=PREEMPTED)), of="to enforce a lowered maximum")
 
 
 @requirement("SI-PRE-003")
@@ -284,6 +345,23 @@ def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     rm.sees_preemption_of(*left, by=rm.claims(taken.entitled))
 
 
+@requirement("SI-PRE-004")
+def test_an_ask_that_requires_a_node_preempts_there_only_if_it_may(rm: ResourceManager) -> None:
+    node = has_node_to_require(rm)
+    taker, app = rm.has_application(), rm.has_application()
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    allowed = rm.claims(app, node=node)
+    release = rm.sees_preemption_of(*allocations, by=allowed)
+    rm.expect(Allocated(allowed))
+    left = rm.spares_others(release, allocations)
+
+    not_allowed = rm.claims(app, node=node, policy=MAY_NOT_PREEMPT)
+
+    rm.sees_no_preemption_of(*left)
+    rm.withdraws(not_allowed)
+    rm.sees_preemption_of(*left, by=rm.claims(app, node=node))
+
+
 @pytest.mark.parametrize("priority", [5, -5])
 @requirement("SI-PRE-005")
 def test_victims_do_not_have_a_higher_priority_than_the_ask(
@@ -303,6 +381,17 @@ def test_victims_do_not_have_a_higher_priority_than_the_ask(
 
     rm.claims(entitled, priority=priority)
     rm.sees_no_preemption_of(*higher)
+
+
+@requirement("SI-PRE-005")
+def test_an_ask_that_requires_a_node_preempts_no_higher_priority_there(rm: ResourceManager) -> None:
+    node = has_node_to_require(rm)
+    taker = rm.has_application()
+    higher = [rm.has_allocation(taker, priority=CLAIM + 5) for _ in range(5)]
+    lower = rm.has_allocation(taker, priority=CLAIM - 5)
+    higher += [rm.has_allocation(taker, priority=CLAIM + 5) for _ in range(4)]
+
+    preempts_only(rm, lower, higher, node=node)
 
 
 @requirement("SI-PRE-005")

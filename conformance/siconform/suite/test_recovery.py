@@ -20,6 +20,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.queue_configurations import queue_with_limits
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.allocations import ASK_AMOUNTS
 from siconform.rm.steps.gangs import (
     HARD,
     QUOTA_QUEUE,
@@ -30,38 +31,69 @@ from siconform.rm.steps.gangs import (
 )
 from siconform.rm.unregistered_rm import UnregisteredRM
 
+of_the_queue_and_the_one_above = pytest.mark.parametrize(
+    ("queue", "another"),
+    [("root.quota", "root.quota"), ("root.parent.left", "root.parent.right")],
+    ids=["its queue", "the queue above"],
+)
 
+
+def gets_three_of_ten(rm: ResourceManager, app: Application) -> None:
+    """Then: of a quota of 10, of which an existing allocation holds 7, asks get no more than 3."""
+    too_large = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(too_large))
+    with rm.control("an ask that fits the quota as well is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=3)))
+
+
+@pytest.mark.parametrize("resource", ["memory", "vcore"])
 @requirement("SI-REC-001")
-def test_existing_allocations_of_a_new_node_hold_their_capacity_on_it(rm: ResourceManager) -> None:
+def test_existing_allocations_of_a_new_node_hold_their_capacity_on_it(
+    rm: ResourceManager, resource: str
+) -> None:
     app = rm.has_application()
     node = rm.new_name("node")
-    existing = rm.remembers_allocation(app, node, memory=7)
+    existing = rm.remembers_allocation(app, node, resources={**ASK_AMOUNTS, resource: 7})
 
-    rm.registers_node(node, memory=10, existing=(existing,))
+    rm.registers_node(node, memory=10, vcore=10, existing=(existing,))
 
     rm.expect(NodeAccepted(node))
-    too_large = rm.asks(app, memory=4)
+    too_large = rm.asks(app, resources={**ASK_AMOUNTS, resource: 4})
     rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
-        rm.expect(Allocated(rm.asks(app, memory=3), node=node))
+        rm.expect(Allocated(rm.asks(app, resources={**ASK_AMOUNTS, resource: 3}), node=node))
 
 
+@of_the_queue_and_the_one_above
 @requirement("SI-REC-001")
-def test_existing_allocations_of_a_new_node_count_in_their_queue(rm: ResourceManager) -> None:
+def test_existing_allocations_of_a_new_node_count_in_their_queue(
+    rm: ResourceManager, queue: str, another: str
+) -> None:
     rm.needs(Feature.QUOTAS)
-    app = rm.has_application(queue="root.quota")
+    app, other_app = rm.has_application(queue=queue), rm.has_application(queue=another)
     node = rm.new_name("node")
     existing = rm.remembers_allocation(app, node, memory=7)
 
     rm.registers_node(node, memory=100, existing=(existing,))
 
     rm.expect(NodeAccepted(node))
-    too_large = rm.asks(app, memory=4)
-    rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits the quota as well is allocated"):
-        rm.withdraws(too_large)
-        rm.expect(Allocated(rm.asks(app, memory=3)))
+    gets_three_of_ten(rm, other_app)
+
+
+@requirement("SI-REC-001")
+def test_existing_placeholders_of_a_new_node_count_in_their_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.does_gang_scheduling()
+    gang, app = rm.has_gang(memory=7, queue="root.quota"), rm.has_application(queue="root.quota")
+    node = rm.new_name("node")
+    existing = rm.remembers_placeholder(gang, node)
+
+    rm.registers_node(node, memory=100, existing=(existing,))
+
+    rm.expect(NodeAccepted(node))
+    gets_three_of_ten(rm, app)
 
 
 @requirement("SI-REC-001")
@@ -224,22 +256,7 @@ def test_each_of_the_existing_allocations_added_by_one_message_counts(rm: Resour
         rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
-def takes_seven_of_ten(rm: ResourceManager, existing: Allocated, app: Application) -> None:
-    """Report an existing allocation of 7 and check that asks of ``app`` get no more than 3."""
-    rm.adds_existing(existing)
-
-    too_large = rm.asks(app, memory=4)
-    rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits the quota as well is allocated"):
-        rm.withdraws(too_large)
-        rm.expect(Allocated(rm.asks(app, memory=3)))
-
-
-@pytest.mark.parametrize(
-    ("queue", "another"),
-    [("root.quota", "root.quota"), ("root.parent.left", "root.parent.right")],
-    ids=["its queue", "the queue above"],
-)
+@of_the_queue_and_the_one_above
 @requirement("SI-REC-007")
 def test_existing_allocations_added_by_themselves_count_in_their_queue(
     rm: ResourceManager, queue: str, another: str
@@ -248,7 +265,9 @@ def test_existing_allocations_added_by_themselves_count_in_their_queue(
     node = rm.has_node(memory=100)
     app, other_app = rm.has_application(queue=queue), rm.has_application(queue=another)
 
-    takes_seven_of_ten(rm, rm.remembers_allocation(app, node, memory=7), other_app)
+    rm.adds_existing(rm.remembers_allocation(app, node, memory=7))
+
+    gets_three_of_ten(rm, other_app)
 
 
 @requirement("SI-REC-007")
@@ -260,7 +279,9 @@ def test_existing_placeholders_added_by_themselves_count_in_their_queue(
     node = rm.has_node(memory=100)
     gang, app = rm.has_gang(memory=7, queue="root.quota"), rm.has_application(queue="root.quota")
 
-    takes_seven_of_ten(rm, rm.remembers_placeholder(gang, node), app)
+    rm.adds_existing(rm.remembers_placeholder(gang, node))
+
+    gets_three_of_ten(rm, app)
 
 
 @requirement("SI-REC-007")
@@ -306,7 +327,7 @@ def test_each_amount_of_an_existing_allocation_counts(rm: ResourceManager) -> No
 @requirement("SI-REC-008")
 def test_existing_allocations_of_nowhere_are_rejected(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
-    app = rm.has_application()
+    app = rm.has_application(queue=QUOTA_QUEUE)  # what is rejected must not count there, either
     with rm.control("an existing allocation with node and application is taken over"):
         rm.adds_existing(existing := rm.remembers_allocation(app, node))
         rm.still_holds(existing)
@@ -350,12 +371,14 @@ def test_a_recovered_placeholder_is_replaced_like_any_other(rm: ResourceManager)
     node = rm.new_name("node")
     placeholder = rm.remembers_placeholder(gang, node)
     rm.has_recovered_node(node, placeholder)
+    rm.has_node(memory=20)  # capacity elsewhere, before the real ask
 
     with rm.confirming_nothing():
         real = rm.asks_member(gang)
         release = rm.expect_one_of(replaced(placeholder), *otherwise_released(placeholder))
         rm.agrees(release, replaced(placeholder))
         rm.expect_none(Allocated(real))
+    rm.has_node(memory=30)  # and after it
 
     rm.confirms(release)
     rm.expect(Allocated(real, node=node))
@@ -368,11 +391,13 @@ def test_a_placeholder_added_by_itself_is_replaced_like_any_other(rm: ResourceMa
     node = rm.has_node(memory=1)
     placeholder = rm.remembers_placeholder(gang, node)
     rm.adds_existing(placeholder)
+    rm.has_node(memory=20)  # capacity elsewhere, before the real ask
 
     with rm.confirming_nothing():
         real = rm.asks_member(gang)
         release = rm.expect(replaced(placeholder))
         rm.expect_none(Allocated(real))
+    rm.has_node(memory=30)  # and after it
 
     rm.confirms(release)
     rm.expect(Allocated(real, node=node))
@@ -519,18 +544,21 @@ def test_existing_allocations_of_an_update_are_ignored(rm: ResourceManager) -> N
         rm.expect_none(Allocated(rm.asks(app, memory=9)))
 
 
+@pytest.mark.parametrize("unknown", ["application", "node"])
 @requirement("SI-REC-017")
-def test_a_rejected_existing_allocation_is_named(rm: ResourceManager) -> None:
+def test_a_rejected_existing_allocation_is_named(rm: ResourceManager, unknown: str) -> None:
     node = rm.has_node(memory=10)
-    app, unknown = rm.has_application(), rm.new_name("app")
-    stray = rm.remembers_allocation(unknown, node, memory=10)
+    app = rm.has_application(queue=QUOTA_QUEUE)  # what is rejected must not count there, either
+    owner = rm.new_name("app") if unknown == "application" else app
+    place = rm.new_name("node") if unknown == "node" else node
+    stray = rm.remembers_allocation(owner, place, memory=10)
 
     rm.adds_existing(stray)
     rejections = rm.collects(AllocationRejected(), most=1)
     rm.needs_some(rejections, of="to reject existing allocations that it need not reject")
 
     for rejection in rejections:
-        rm.agrees(rejection, AllocationRejected(stray.key, application=unknown))
+        rm.agrees(rejection, AllocationRejected(stray.key, application=owner))
     everything = rm.expect(Allocated(rm.asks(app, memory=10), node=node))
     with rm.control("an existing allocation of a known application holds capacity"):
         rm.still_holds(everything)

@@ -19,7 +19,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.gangs import HARD, otherwise_released
+from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, otherwise_released
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -137,15 +137,19 @@ def test_a_release_without_identity_ends_everything_of_its_application(rm: Resou
 
 
 @requirement("SI-REL-003")
-def test_a_release_without_identity_ends_placeholders_as_well(rm: ResourceManager) -> None:
-    rm.has_node(memory=4)
-    gang, other_app = rm.has_gang(members=2, memory=1), rm.has_application()
-    held = [*rm.has_placeholders(gang), rm.has_allocation(gang, memory=2)]
+def test_a_release_without_identity_ends_all_of_a_gang(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_node(memory=5)
+    gang, other_app = rm.has_gang(members=3, memory=1), rm.has_application()
+    placeholders = rm.has_placeholders(gang)
+    real, gone = rm.has_replaced(gang, placeholders)
+    left = [placeholder for placeholder in placeholders if placeholder != gone]
+    ordinary = rm.has_allocation(gang, memory=2)
 
     rm.releases_all(gang)
 
-    rm.expect_all_released(*held)
-    rm.expect(Allocated(rm.asks(other_app, memory=4)))
+    rm.expect_all_released(*left, real, ordinary)
+    rm.expect(Allocated(rm.asks(other_app, memory=5)))
 
 
 @requirement("SI-REL-003")
@@ -209,10 +213,17 @@ def test_releasing_what_does_not_exist_changes_nothing(rm: ResourceManager) -> N
         rm.is_served(waiting)
 
 
+@pytest.mark.parametrize(
+    ("queue", "capacity"), [(None, 10), (QUOTA_QUEUE, 100)], ids=["of its node", "of its queue"]
+)
 @requirement("SI-REL-005")
-def test_releasing_an_allocation_twice_frees_its_capacity_once(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    app = rm.has_application()
+def test_releasing_an_allocation_twice_frees_its_capacity_once(
+    rm: ResourceManager, queue: str | None, capacity: int
+) -> None:
+    if queue:
+        rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=capacity)
+    app = rm.has_application(queue=queue)
     allocation = rm.has_allocation(app, memory=10)
     waiting = rm.has_waiting_ask(app, memory=10)
 

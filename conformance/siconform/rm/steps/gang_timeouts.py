@@ -83,10 +83,13 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         members: int = 3,
         memory: int = 2,
         node_memory: int | None = None,
+        groups: Sequence[str] = (),
         at_once: bool = False,
         **options: Unpack[GangOptions],
     ) -> PartialGang:
         """Given: a gang with all placeholders allocated except one, which fits no single node.
+
+        They are of one task group unless ``groups`` names that of each.
 
         Each node takes one placeholder, all of ``node_memory`` if that is not given. The resources
         of the last one exist as well, its memory on a node without vcore: a scheduler that waits
@@ -103,7 +106,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         self.has_node(memory=memory, vcore=0)
         return self._lacks_one(
             lambda: self.has_gang(application, members=members, memory=memory, **options),
-            [TASK_GROUP] * members,
+            groups or [TASK_GROUP] * members,
             at_once=at_once,
         )
 
@@ -369,9 +372,14 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         with control("a gang with a pending placeholder ask times out"):
             self.expect_expiry(witness.gang, witness.placeholders)
 
-    def has_waiting_gang(self, *, leftovers: int = 1) -> WaitingGang:
-        """Given: the only real allocation of a gang was released; placeholders are left over."""
-        gang, placeholders = self.has_complete_gang(members=leftovers + 1)
+    def has_waiting_gang(self, *, leftovers: int = 1, groups: Sequence[str] = ()) -> WaitingGang:
+        """Given: the only real allocation of a gang was released; placeholders are left over.
+
+        These are of one task group unless ``groups`` names that of each.
+        """
+        gang, placeholders = self.has_complete_gang(
+            members=leftovers + 1, groups=[TASK_GROUP, *groups] if groups else ()
+        )
         before = self.now()
         real, gone = self.has_replaced(gang, placeholders)
         since = self.now()

@@ -198,15 +198,19 @@ class GangSteps(BasicSteps, ABC):
         *,
         members: int = 1,
         memory: int = 2,
+        groups: Sequence[str] = (),
         style: str | None = None,
         limit: Limit | None = None,
     ) -> tuple[Gang, list[Allocated]]:
-        """Given: a gang whose placeholders are allocated, each filling its node."""
+        """Given: a gang whose placeholders are allocated, each filling its node.
+
+        They are of one task group unless ``groups`` names that of each.
+        """
         style = self.spelled(style)  # may be probed, which needs an empty cluster
         for _ in range(members):
             self.has_node(memory=memory)
         gang = self.has_gang(members=members, memory=memory, style=style, limit=limit)
-        return gang, self.has_placeholders(gang)
+        return gang, self.has_placeholders(gang, *groups)
 
     def expect_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
         """Expect the release of one of these placeholders in favour of ``real``."""

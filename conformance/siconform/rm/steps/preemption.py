@@ -23,6 +23,8 @@ CLAIM: Final = 10
 """Priority of an ask that claims capacity. Permitted victims have the same or a lower priority, and
 a scheduler may choose only lower ones."""
 
+_REQUIRED_NODE: Final = "yunikorn.apache.org/requiredNode"
+
 OFTEN_ENOUGH: Final = 3  # multiple of an earlier preemption's duration; then none will come
 
 
@@ -66,9 +68,11 @@ class PreemptionSteps(BasicSteps):
         memory: int = 1,
         priority: int = CLAIM,
         policy: PreemptionPolicy | None = MAY_PREEMPT,
+        node: str | None = None,
     ) -> Ask:
-        """Ask for capacity that others hold."""
-        return self.asks(application, memory=memory, priority=priority, policy=policy)
+        """Ask for capacity that others hold, on this required ``node`` if given."""
+        tags = {} if node is None else {_REQUIRED_NODE: node}
+        return self.asks(application, memory=memory, priority=priority, policy=policy, tags=tags)
 
     def sees_preemption_of(self, *allocations: Allocated, by: Ask) -> Released:
         """Expect one of these to be released for the ask ``by``, with any termination type.
