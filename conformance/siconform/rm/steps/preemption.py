@@ -9,6 +9,7 @@ from siconform.expecting.endpoint import Endpoint
 from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.protocol.handles import Application, Ask, Node
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
+from siconform.protocol.requests import REQUIRED_NODE
 from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.basic import BasicSteps
 
@@ -23,7 +24,6 @@ CLAIM: Final = 10
 """Priority of an ask that claims capacity. Permitted victims have the same or a lower priority, and
 a scheduler may choose only lower ones."""
 
-_REQUIRED_NODE: Final = "yunikorn.apache.org/requiredNode"
 
 OFTEN_ENOUGH: Final = 3  # multiple of an earlier preemption's duration; then none will come
 
@@ -71,7 +71,7 @@ class PreemptionSteps(BasicSteps):
         node: str | None = None,
     ) -> Ask:
         """Ask for capacity that others hold, on this required ``node`` if given."""
-        tags = {} if node is None else {_REQUIRED_NODE: node}
+        tags = {} if node is None else {REQUIRED_NODE: node}
         return self.asks(application, memory=memory, priority=priority, policy=policy, tags=tags)
 
     def sees_preemption_of(self, *allocations: Allocated, by: Ask) -> Released:
