@@ -12,6 +12,7 @@ from sireference.core.states import TerminationType
 
 from mutation.inside import Original, Patch
 from mutation.mutant import CHANGES, variant
+from mutation.variants import lifecycles  # noqa: F401  # a variant here alters like one there
 
 _STOP: Final = 0.5  # seconds until a stopped allocation is gone
 _WHY: Final = (TerminationType.PREEMPTED_BY_SCHEDULER, "its node has too little")

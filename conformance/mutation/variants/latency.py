@@ -13,6 +13,7 @@ from sireference.core.model import ProposedTimers
 from mutation.inside import Patch
 from mutation.mutant import CHANGES, variant
 from mutation.patching import instead_of
+from mutation.variants import lifecycles  # noqa: F401  # a variant here alters like one there
 from mutation.variants.traffic import reports
 
 _CYCLE: Final = 0.5  # seconds
