@@ -387,7 +387,8 @@ def test_barrier_application_is_like_one_of_the_rm() -> None:
     barriers = [one for one in sent if isinstance(one, ApplicationRequest)]
     assert any(isinstance(one, ReleaseRequest) for one in sent)
     probe_and_barriers = 1 + 2
-    assert [one.queue for one in barriers] == ["root.plain", "root.own"] * probe_and_barriers
+    tried = [("root.plain", "barrier"), ("root.own", "barrier"), ("root.own", "u")]
+    assert [(one.queue, one.user) for one in barriers] == tried * probe_and_barriers
 
 
 def test_barrier_is_repeated_on_new_stream() -> None:

@@ -259,16 +259,18 @@ class Barriers:
         return partial(self._connection.send_all, UpdateKind.APPLICATIONS, [removal])
 
     def _applications(self, name: str) -> Iterator[ApplicationRequest]:
-        """Yield the usual application, then one for each queue and user of the RM's applications.
+        """Yield the usual application, then some for each queue of the RM's applications.
 
-        The configuration of the RM may have no such queue, or place applications by user.
+        The configuration of the RM may have no such queue, or place applications by user. Users of
+        the RM come last: they may have limits.
         """
         usual = ApplicationRequest(name, _USUAL_QUEUE, _HERE, user="barrier")
         yield usual
         connection = self._connection
         of_rm = (e.content for e in connection.history.since(0) if e.rm == connection.rm_id)
         used = [(one.queue, one.user) for one in of_rm if isinstance(one, ApplicationRequest)]
-        for queue, user in dict.fromkeys(reversed(used)):
+        used = [*((queue, usual.user) for queue, _ in reversed(used)), *reversed(used)]
+        for queue, user in dict.fromkeys(used):
             if (queue, user) != (usual.queue, usual.user):
                 yield replace(usual, queue=queue, user=user)
 
