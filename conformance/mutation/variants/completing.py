@@ -11,6 +11,7 @@ from sireference.core.model import (
     Ask,
     Effect,
     ReleasedAllocation,
+    RemoveApplication,
     UpdatedApplication,
     partition_name,
 )
@@ -20,7 +21,7 @@ from siwire.r2023_12 import si_pb2 as si_before
 
 from mutation.inside import Original, Patch
 from mutation.main_revision import NAME, si
-from mutation.mutant import CHANGES, Wire, keep, variant
+from mutation.mutant import CHANGES, keep, variant
 from mutation.patching import instead_of
 
 _BEFORE: Final = "2023-12"  # identity and key differ
@@ -161,23 +162,25 @@ def _(response: si.ApplicationResponse) -> None:
     "A removed application is reported as Killed, like one that failed.",
     once_failed_by=("SI-GANG-034", "SI-GANG-037", "SI-GANG-038"),
     areas=("APP", "GANG"),
-    received=("--explore", "0"),  # the report may cross with one of the reference
 )
-def _(response: si.ApplicationResponse, wire: Wire) -> None:
+def _(response: si.ApplicationResponse) -> None:
     _reports_killed(response)
-    wire.memory["live"].update(one.applicationID for one in response.accepted)
-    wire.memory["moments"].update(one.stateTransitionTimestamp for one in response.updated)
 
 
 @CHANGES["what-the-rm-ends-is-killed"].also
-def _(request: si.ApplicationRequest, wire: Wire) -> None:
-    for one in request.remove:
-        if one.applicationID not in wire.memory["live"]:
-            continue
-        wire.memory["live"].remove(one.applicationID)
-        end = si.UpdatedApplication(applicationID=one.applicationID, state="Killed")
-        end.stateTransitionTimestamp = max(wire.memory["moments"], default=1)
-        wire.to_rm(si.ApplicationResponse(updated=[end]))
+def _(patch: Patch) -> None:
+    def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> Any:
+        partition = rm.partitions.get(partition_name(request.partition))
+        applications = partition.applications if partition is not None else {}
+        was_there = request.application_id in applications
+        effects = original(rm, request, now)
+        if was_there and request.application_id not in applications:
+            patch.fires()
+            end = (rm.rm_id, request.application_id, ApplicationState.FAILED, now, "removed")
+            effects = [*effects, UpdatedApplication(*end)]
+        return effects
+
+    patch.instead_of(applications.remove, remove)
 
 
 @variant(
