@@ -28,6 +28,7 @@ from siconform.protocol.requests import (
     Request,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.transport.connection import BARRIER_PREFIX
 from siconform.transport.dialects import dialect_for
 from siwire import DEFAULT_REVISION
 
@@ -119,7 +120,9 @@ class Maker:
         """Leave everything as it is."""
 
     def nodes(self) -> list[NodeRequest]:
-        return [one for one in self.connection.requests if isinstance(one, NodeRequest)]
+        sent = self.connection.requests
+        nodes = [one for one in sent if isinstance(one, NodeRequest)]
+        return [one for one in nodes if not one.node.startswith(BARRIER_PREFIX)]
 
     def reported(self) -> list[Allocated]:
         return [

@@ -334,14 +334,13 @@ def test_restarted_scheduler_is_found_again(output: Path) -> None:
         Scheduler(answers_each).serve_on(server)
         server.add_insecure_port(address)
 
-    with recording(Target(output), address) as (recorder, _):
+    with recording(Target(output), address) as (recorder, _), channel(recorder.address) as rm:
 
         def answers() -> bool:
-            with channel(recorder.address) as rm:
-                try:
-                    return list(rm.stream_stream(NODES)(iter([OPENING]))) == [ANSWER]
-                except grpc.RpcError:
-                    return False
+            try:
+                return list(rm.stream_stream(NODES)(iter([OPENING]))) == [ANSWER]
+            except grpc.RpcError:
+                return False
 
         assert not answers()
         with served(prepare):

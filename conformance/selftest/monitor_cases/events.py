@@ -19,7 +19,7 @@ from selftest.sample_histories import (
 )
 from siconform.protocol.configuration import ConfigurationSent
 from siconform.protocol.events import Detail, EmptyBatch, EventChange, EventReceived, Subject
-from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
+from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected, NodeAccepted
 
 NOW = 1_700_000_000_000_000_000
 
@@ -165,13 +165,14 @@ CASES = (
         [
             *(*NEW, ASK, of_ask(Detail.REQUEST_TIMEOUT), allocated(), RELEASE, CANCELLED),
             *(DECOMMISSION, of_ask(Detail.ALLOC_NODE_REMOVED)),
+            *(replace(NODE, node="m"), NodeAccepted("m")),
             *(
                 replace(APP, application="b"),
                 replace(ASK, key="l", application="b", placeholder=True),
                 replace(ASK, key=""),  # which no record names
             ),
             event("l", Subject.REQUEST, Detail.ALLOC_TIMEOUT),
-            replace(allocated(), key="l", identity="l", application="b"),
+            replace(allocated(), key="l", identity="l", application="b", node="m"),
             event("l", Subject.REQUEST, Detail.REQUEST_TIMEOUT),
             event("b", Subject.APPLICATION, Detail.ALLOC_REPLACED, reference="l"),
         ],

@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterator
 from siconform.expecting.checks import precondition
 from siconform.expecting.waits import WaitClass, waiting
 from siconform.outcomes import ConformanceFailure
-from siconform.protocol.notifications import Allocated
-from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.notifications import Allocated, StreamEnded
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import (
     Action,
     AllocationUpdate,
     ExistingAllocationRequest,
     NodeRequest,
+    StreamOpening,
 )
-from siconform.recording.history import Entry
+from siconform.recording.history import Content, Entry
 from siconform.scheduler.callback_steps import CallbackSteps
 from siconform.scheduler.patterns import Sent
 
@@ -34,6 +35,26 @@ class RecoverySteps(CallbackSteps):
         self._begun = max(
             i for i, e in self.received() if isinstance(e.content, RegistrationRequested)
         )
+
+    def accepts_registration(self, *, after: int) -> bool:
+        """Return whether a registration after this entry succeeds soon."""
+        history, limit = self.exchange.history, self.deadlines.ack
+        found = history.look(lambda: any(map(_is_success, history.since(after))) or None, limit)
+        return found is not None
+
+    def sent_before_success(self, before: int) -> list[Content]:
+        """Return what the RM has sent on streams it opened since this entry, and not registered."""
+        opened: set[str] = set()
+        sent: list[Content] = []
+        for entry in self.exchange.history.since(before):
+            if _is_success(entry):
+                break
+            stream = "" if entry.kind is None else self.engine.dialect.method(entry.kind)
+            if isinstance(entry.content, StreamOpening):
+                opened.add(stream)
+            elif entry.sent_by_rm and stream in opened:
+                sent += [] if isinstance(entry.content, StreamEnded) else [entry.content]
+        return sent
 
     def expects_node(self, node: str) -> NodeRequest:
         """Wait until the RM creates a node, draining or not."""
@@ -78,3 +99,8 @@ class RecoverySteps(CallbackSteps):
                     yield from ((entry, one) for one in allocations)
                 case ExistingAllocationRequest(allocation=one) | AllocationUpdate(allocation=one):
                     yield entry, one
+
+
+def _is_success(entry: Entry) -> bool:
+    content = entry.content
+    return isinstance(content, RegistrationAnswered) and content.status == "OK"
