@@ -159,7 +159,7 @@ class Barriers:
 
     def _releases_keep_turn(self) -> bool:
         """Return whether rejections arrive after the confirmations of releases before them."""
-        with self._room() as application:
+        with self._node_and_application() as application:
             allocated = [self._allocated(application) for _ in range(_LOOKS)]
             return all(self._is_release_in_turn(one) for one in allocated)
 
@@ -275,13 +275,13 @@ class Barriers:
                 yield replace(usual, queue=queue, user=user)
 
     def _allocation_comes_and_goes(self) -> None:
-        with self._room() as application:
+        with self._node_and_application() as application:
             allocated = self._allocated(application)
             confirmed = Released(identity=allocated.identity)
             self._asks_and_waits(UpdateKind.ALLOCATIONS, _release_of(allocated), (confirmed,))
 
     @contextmanager
-    def _room(self) -> Iterator[str]:
+    def _node_and_application(self) -> Iterator[str]:
         """Have a node and an application, whose id is returned; remove both afterwards."""
         application = self._name("application")
         with ExitStack() as take_back:
