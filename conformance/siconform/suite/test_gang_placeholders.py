@@ -301,7 +301,7 @@ def test_a_larger_real_ask_counts_against_the_quota_in_full(rm: ResourceManager)
     with rm.control("with the other allocation gone an ask of that size is allocated"):
         rm.withdraws(real)
         rm.has_released(held)
-        rm.expect(Allocated(rm.asks(app, memory=6)))
+        rm.expect(Allocated(rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=6)))
 
 
 @pytest.mark.parametrize("resource", ["memory", "gpu"])
