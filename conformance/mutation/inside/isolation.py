@@ -1,6 +1,6 @@
 """Mutants of isolation between RMs, and between elements of one request."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -39,27 +39,11 @@ _LISTS: Final = (
 )
 
 
-@mutant(
-    "anybody-may-end-it",
-    "An RM can change objects of another RM.",
-    breaks=("SI-CONN-003",),
-)
-def _(patch: Patch) -> None:
-    everybody = _everybody(patch)
-
-    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
-        named = set(_ended_by(event))
-        for other in everybody.values():
-            if other is not rm and named & set(_ids_of(other)) and not named & set(_ids_of(rm)):
-                patch.fires()
-                return original(other, event, now)
-        return original(rm, event, now)
-
-    patch.instead_of(scheduler.apply, apply)
+_IsOwner = Callable[[ResourceManager, Any], bool]
 
 
-def _everybody(patch: Patch) -> dict[str, ResourceManager]:
-    """Return all registered RMs by id, filled as they register."""
+def _applied_to_its_owner(patch: Patch, function: Callable[..., Any], owns: _IsOwner) -> None:
+    """Apply what an RM does to the objects of another RM as if that RM had sent it."""
     everybody: dict[str, ResourceManager] = {}
 
     def register(
@@ -69,109 +53,65 @@ def _everybody(patch: Patch) -> dict[str, ResourceManager]:
         everybody.update((rm.rm_id, rm) for rm in self.all())
         return effects
 
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
+        others = [one for one in everybody.values() if one is not rm and owns(one, event)]
+        if not others or owns(rm, event):
+            return original(rm, event, now)
+        patch.fires()
+        return original(others[0], event, now)
+
     patch.quietly().instead_of(ResourceManagers.register, register)
-    return everybody
+    patch.instead_of(function, apply)
 
 
-@mutant(
-    "anybody-may-withdraw",
-    "An RM can withdraw the pending asks of another RM.",
-    breaks=("SI-CONN-003",),
-)
-def _(patch: Patch) -> None:
-    everybody = _everybody(patch)
-
-    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        for other in everybody.values():
-            for partition in other.partitions.values() if other is not rm else ():
-                application = partition.applications.get(application_of(request))
-                if application is not None and key_of(request) in application.pending:
-                    patch.fires()
-                    return original(other, request, now)
-        return original(rm, request, now)
-
-    patch.instead_of(releases.release, release)
-
-
-@mutant(
-    "anybody-may-ask",
-    "An RM can ask for allocations of another RM's application.",
-    breaks=("SI-CONN-003",),
-)
-def _(patch: Patch) -> None:
-    everybody = _everybody(patch)
-
-    def add(original: Original, rm: ResourceManager, ask: Any, now: float) -> list[Effect]:
-        def has_it(one: ResourceManager) -> bool:
-            partitions = one.partitions.values()
-            return any(ask.application_id in partition.applications for partition in partitions)
-
-        for other in everybody.values():
-            if other is not rm and has_it(other) and not has_it(rm):
-                patch.fires()
-                return original(other, ask, now)
-        return original(rm, ask, now)
-
-    patch.instead_of(asks.add, add)
-
-
-@mutant(
-    "anybody-may-release-all",
-    "An RM can release everything that another RM's application has.",
-    breaks=("SI-CONN-003",),
-)
-def _(patch: Patch) -> None:
-    everybody = _everybody(patch)
-
-    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        for other in everybody.values():
-            for partition in other.partitions.values() if other is not rm else ():
-                is_all = isinstance(request.subject, (AllOfApplication, AskedAndHeld))
-                if is_all and request.subject.application_id in partition.applications:
-                    patch.fires()
-                    return original(other, request, now)
-        return original(rm, request, now)
-
-    patch.instead_of(releases.release, release)
-
-
-@mutant(
-    "anybody-may-drain",
-    "An RM can drain the nodes of another RM.",
-    breaks=("SI-CONN-003",),
-)
-def _(patch: Patch) -> None:
-    everybody = _everybody(patch)
-
-    def update(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
-        for other in everybody.values():
-            if (
-                info.action is NodeAction.DRAIN_NODE
-                and other is not rm
-                and other.node(info.node_id)
-            ):
-                patch.fires()
-                return original(other, info, now)
-        return original(rm, info, now)
-
-    patch.instead_of(nodes.update, update)
-
-
-def _ended_by(event: Any) -> Iterator[str]:
+def _owns_what_ends(rm: ResourceManager, event: Any) -> bool:
     match event:
-        case UpdateNodes(nodes=nodes):
-            yield from (node.node_id for node in nodes)
+        case UpdateNodes(nodes=changed):
+            return any(map(rm.node, (node.node_id for node in changed)))
         case UpdateApplications(remove=removals):
-            yield from (one.application_id for one in removals)
-        case UpdateAllocations(releases=releases):
-            yield from map(identity_of, releases)
+            return any(_applications(rm, one.application_id) for one in removals)
+        case UpdateAllocations(releases=ends):
+            every = [partition.allocations.all for partition in rm.partitions.values()]
+            return any(identity_of(end) in known for end in ends for known in every)
+        case _:
+            return False
 
 
-def _ids_of(rm: ResourceManager) -> Iterator[str]:
-    for partition in rm.partitions.values():
-        yield from partition.nodes
-        yield from partition.applications
-        yield from partition.allocations.all
+def _owns_pending_ask(rm: ResourceManager, request: Any) -> bool:
+    applications = _applications(rm, application_of(request))
+    return any(key_of(request) in application.pending for application in applications)
+
+
+def _owns_application(rm: ResourceManager, ask: Any) -> bool:
+    return bool(_applications(rm, ask.application_id))
+
+
+def _owns_all_of_it(rm: ResourceManager, request: Any) -> bool:
+    subject = request.subject
+    is_all = isinstance(subject, (AllOfApplication, AskedAndHeld))
+    return is_all and bool(_applications(rm, subject.application_id))
+
+
+def _owns_node_to_drain(rm: ResourceManager, info: Any) -> bool:
+    return info.action is NodeAction.DRAIN_NODE and rm.node(info.node_id) is not None
+
+
+def _applications(rm: ResourceManager, name: str) -> list[Any]:
+    """Return the applications of this id, one for each partition that has it."""
+    found = (partition.applications.get(name) for partition in rm.partitions.values())
+    return [one for one in found if one is not None]
+
+
+for _name, _what, _function, _owns in (
+    ("anybody-may-end-it", "change objects", scheduler.apply, _owns_what_ends),
+    ("anybody-may-withdraw", "withdraw pending asks", releases.release, _owns_pending_ask),
+    ("anybody-may-ask", "ask in applications", asks.add, _owns_application),
+    ("anybody-may-release-all", "end all of applications", releases.release, _owns_all_of_it),
+    ("anybody-may-drain", "drain nodes", nodes.update, _owns_node_to_drain),
+):
+    mutant(_name, f"An RM can {_what} of another RM.", breaks=("SI-CONN-003",))(
+        partial(_applied_to_its_owner, function=_function, owns=_owns)
+    )
 
 
 @mutant("one-rm-and-no-more", "A second RM is rejected.", breaks=("SI-CONN-005",))
