@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import asks, nodes, releases, scheduler
+from sireference.core import asks, nodes, recovery, releases, scheduler
 from sireference.core.model import (
     AllOfApplication,
     AskedAndHeld,
@@ -86,6 +86,10 @@ def _owns_application(rm: ResourceManager, ask: Any) -> bool:
     return bool(_applications(rm, ask.application_id))
 
 
+def _owns_it_ran_in(rm: ResourceManager, allocation: Any) -> bool:
+    return bool(_applications(rm, allocation.ask.application_id))
+
+
 def _owns_all_of_it(rm: ResourceManager, request: Any) -> bool:
     subject = request.subject
     is_all = isinstance(subject, (AllOfApplication, AskedAndHeld))
@@ -107,6 +111,7 @@ for _name, _what, _function, _owns in (
     ("anybody-may-withdraw", "withdraw pending asks", releases.release, _owns_pending_ask),
     ("anybody-may-ask", "ask in applications", asks.add, _owns_application),
     ("anybody-may-release-all", "end all of applications", releases.release, _owns_all_of_it),
+    ("anybody-may-recover", "report allocations in applications", recovery.add, _owns_it_ran_in),
     ("anybody-may-drain", "drain nodes", nodes.update, _owns_node_to_drain),
 ):
     mutant(_name, f"An RM can {_what} of another RM.", breaks=("SI-CONN-003",))(

@@ -122,6 +122,18 @@ def test_an_rm_neither_changes_a_node_nor_withdraws_an_ask_of_another(
 
 
 @requirement("SI-CONN-003")
+def test_an_rm_recovers_nothing_in_an_application_of_another(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    node, app = rm.has_node(memory=10), rm.has_application()
+    has_joined(second_rm)
+
+    second_rm.adds_existing(second_rm.remembers_allocation(app, node, memory=10))
+
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-CONN-003")
 def test_equal_keys_of_two_rms_are_two_foreign_allocations(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
