@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import asks, nodes, recovery, releases, scheduler
+from sireference.core import asks, foreign_allocations, nodes, recovery, releases, scheduler
 from sireference.core.model import (
     AllOfApplication,
     AskedAndHeld,
@@ -96,6 +96,10 @@ def _owns_all_of_it(rm: ResourceManager, request: Any) -> bool:
     return is_all and bool(_applications(rm, subject.application_id))
 
 
+def _owns_its_node(rm: ResourceManager, foreign: Any) -> bool:
+    return rm.node(foreign.node_id) is not None
+
+
 def _owns_node_to_drain(rm: ResourceManager, info: Any) -> bool:
     return info.action is NodeAction.DRAIN_NODE and rm.node(info.node_id) is not None
 
@@ -112,6 +116,12 @@ for _name, _what, _function, _owns in (
     ("anybody-may-ask", "ask in applications", asks.add, _owns_application),
     ("anybody-may-release-all", "end all of applications", releases.release, _owns_all_of_it),
     ("anybody-may-recover", "report allocations in applications", recovery.add, _owns_it_ran_in),
+    (
+        "anybody-may-occupy",
+        "report foreign allocations on nodes",
+        foreign_allocations.report,
+        _owns_its_node,
+    ),
     ("anybody-may-drain", "drain nodes", nodes.update, _owns_node_to_drain),
 ):
     mutant(_name, f"An RM can {_what} of another RM.", breaks=("SI-CONN-003",))(

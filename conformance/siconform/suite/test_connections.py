@@ -122,18 +122,6 @@ def test_an_rm_neither_changes_a_node_nor_withdraws_an_ask_of_another(
 
 
 @requirement("SI-CONN-003")
-def test_an_rm_recovers_nothing_in_an_application_of_another(
-    rm: ResourceManager, second_rm: UnregisteredRM
-) -> None:
-    node, app = rm.has_node(memory=10), rm.has_application()
-    has_joined(second_rm)
-
-    second_rm.adds_existing(second_rm.remembers_allocation(app, node, memory=10))
-
-    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
-
-
-@requirement("SI-CONN-003")
 def test_equal_keys_of_two_rms_are_two_foreign_allocations(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
@@ -152,6 +140,25 @@ def test_equal_keys_of_two_rms_are_two_foreign_allocations(
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-CONN-003")
+def test_an_rm_reports_and_changes_no_allocation_on_a_node_of_another(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    rm.has_foreign_allocations()
+    node, app = rm.has_node(memory=10), rm.has_application()
+    allocation = rm.has_allocation(app, node=node, memory=4)
+    has_joined(second_rm)
+
+    second_rm.reports_foreign(node, memory=1)
+    second_rm.adds_existing(second_rm.remembers_allocation(app, node, memory=1))
+    second_rm.updates_allocation(allocation, memory=1)
+    second_rm.barriers(UpdateKind.ALLOCATIONS)
+
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
+    beyond = rm.asks(app, memory=1)
+    rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-CONN-003")
