@@ -130,6 +130,7 @@ MONITORS: Final = (
         allocations_reported_again_hold_capacity,
         ("SI-REC-026",),
         observes=_FINDS,
+        presupposes=Feature.QUOTAS,
         identity=Identity.KEY_OF_THE_ASK,
     ),
 )

@@ -2,6 +2,7 @@
 
 from siwire import Capability
 
+from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.endpoint import Steps
 from siconform.outcomes import NotOffered
 from siconform.protocol.facets import Facet
@@ -19,6 +20,8 @@ class OptionalExtension(Steps):
 
     def in_format_of_target(self, config: str) -> str:
         """Return this configuration; NotOffered if the target takes another format or none."""
+        if Feature.QUEUES in self.terms.without and config is not UNUSABLE:
+            raise NotOffered(not_offered(Feature.QUEUES))
         ours = self.terms.config is None
         in_registration = Capability.CONFIGURATION_IN_REGISTRATION
         if ours or not self.connection.revision.can(in_registration):

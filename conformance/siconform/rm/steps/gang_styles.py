@@ -6,6 +6,7 @@ from typing import Final
 
 from siwire import Capability
 
+from siconform.catalogue.features import Feature
 from siconform.outcomes import ConformanceFailure, NotOffered, Outcome, TargetLost
 from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import (
@@ -80,14 +81,22 @@ class GangStyleSteps(GangTimeoutSteps, ApplicationEndSteps):
 
         Empty if gangs do not time out; the tests of that will fail.
         """
+        fails: dict[str, bool | None] = {}
         try:
             with self.aside():
-                fails = self._tried(spelling for style in Style for spelling in spellings(style))
+                candidates = [spelling for style in Style for spelling in spellings(style)]
+                for together in self._may_wait_together(candidates):
+                    fails |= self._tried(together)
         except (NotOffered, TargetLost):
             raise
         except Outcome:
             return {}
         return {style: _first_effective(style, fails) for style in Style}
+
+    def _may_wait_together(self, candidates: list[str]) -> list[list[str]]:
+        """Return these in groups that are tried together: in one queue one gang may wait."""
+        apart = Feature.QUEUES in self.terms.without
+        return [[one] for one in candidates] if apart else [candidates]
 
     def _tried(self, candidates: Iterable[str]) -> dict[str, bool | None]:
         """Return whether a gang of each accepted spelling fails at its timeout; None if unclear."""
