@@ -1,6 +1,6 @@
 """Spellings of gang styles: the SI names hard and soft, and does not fix their tokens."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -84,28 +84,32 @@ class GangStyleSteps(GangTimeoutSteps, ApplicationEndSteps):
         fails: dict[str, bool | None] = {}
         try:
             with self.aside():
-                candidates = [spelling for style in Style for spelling in spellings(style)]
-                for together in self._may_wait_together(candidates):
-                    fails |= self._tried(together)
+                for sizes in self._sizes():
+                    fails |= self._tried(sizes)
         except (NotOffered, TargetLost):
             raise
         except Outcome:
             return {}
         return {style: _first_effective(style, fails) for style in Style}
 
-    def _may_wait_together(self, candidates: list[str]) -> list[list[str]]:
-        """Return these in groups that are tried together: in one queue one gang may wait."""
-        apart = Feature.QUEUES in self.terms.without
-        return [[one] for one in candidates] if apart else [candidates]
+    def _sizes(self) -> list[dict[str, int]]:
+        """Return the spellings, and the memory of a member of their gangs, by groups tried at once.
 
-    def _tried(self, candidates: Iterable[str]) -> dict[str, bool | None]:
+        No later gang fits where an earlier one waits or waited. In one queue it may wait for it.
+        """
+        candidates = [spelling for style in Style for spelling in spellings(style)]
+        if Feature.QUEUES in self.terms.without:
+            return [{spelling: memory} for memory, spelling in enumerate(candidates, start=1)]
+        return [{spelling: _LARGEST - number for number, spelling in enumerate(candidates)}]
+
+    def _tried(self, sizes: Mapping[str, int]) -> dict[str, bool | None]:
         """Return whether a gang of each accepted spelling fails at its timeout; None if unclear."""
         gangs: dict[str, PartialGang] = {}
         limit = self.short_limit()
         with self.confirming_nothing():
-            for memory, style in enumerate(filter(self.takes_gangs_spelled, candidates)):
+            for style in filter(self.takes_gangs_spelled, sizes):
                 gangs[style] = self.has_partial_gang(
-                    members=2, memory=_LARGEST - memory, style=style, limit=limit
+                    members=2, memory=sizes[style], style=style, limit=limit
                 )
             releases = [release for one in gangs.values() for release in self.has_expired(one)]
         self.has_confirmed(releases)
