@@ -5,12 +5,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import application_lifecycle
-from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation, UpdatedApplication
+from sireference.core import application_lifecycle, releases
+from sireference.core.model import (
+    Effect,
+    RejectedAllocation,
+    RejectedAsk,
+    ReleasedAllocation,
+    UpdatedApplication,
+    partition_name,
+)
 from sireference.core.registration import ResourceManagers
 from sireference.core.states import ApplicationState, TerminationType
 
 from mutation.inside import Patch
+from mutation.inside.releasing import application_of
 from mutation.lists import is_ask
 from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, variant
@@ -35,6 +43,26 @@ def _(
     if ends:
         patch.fires()
     return [*effects, *ends]
+
+
+@variant(
+    "releases-without-type-are-refused",
+    "A release without type is refused for each allocation that it means.",
+    once_failed_by=("SI-REL-007", "SI-ASK-019"),
+)
+@instead_of(releases.release)
+def _(
+    patch: Patch, original: Callable[..., Any], rm: Any, request: Any, now: float
+) -> list[Effect]:
+    partition = rm.partitions.get(partition_name(request.partition))
+    application = partition and partition.applications.get(application_of(request))
+    if application is None or request.termination is not TerminationType.UNSET:
+        return list(original(rm, request, now))
+    patch.fires()
+    meant = releases.meant(partition, application, request.subject)
+    keys = [live.record.ask.key for live in meant]
+    names = [(rm.rm_id, key, application.application_id) for key in keys]
+    return [RejectedAllocation(*name, "a release has to name its type") for name in names]
 
 
 def _ends(rm: Any) -> Iterator[Effect]:

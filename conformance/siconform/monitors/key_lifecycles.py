@@ -20,6 +20,7 @@ from siconform.monitors.restated import (
     Echoed,
     ForeignEchoed,
     Placed,
+    ReleaseRefused,
     ReportedAgain,
     Updated,
     UpdateRejected,
@@ -68,6 +69,7 @@ class _KeyLifecycle:
     confirmed: bool = False
     ended: bool = False  # by the RM
     stops: int = 0  # unanswered requests of the RM that end it
+    untyped: int = 0  # those of them without type, which may be refused
     over: bool = False
 
     @property
@@ -196,7 +198,8 @@ class KeyLifecycles:
             case OneAsk(application=application, key=key):
                 pass
             case AllOf(application=application) as everything:
-                self._ends_all(self._all_of(application))
+                untyped = sent.termination is Termination.UNKNOWN
+                self._ends_all(self._all_of(application), untyped=untyped)
                 yield ReleaseRequest(everything, sent.termination, sent.partition)
                 return
             case _:
@@ -208,6 +211,7 @@ class KeyLifecycles:
             is_confirmation = sent.termination is lifecycle.started
             lifecycle.confirmed = lifecycle.confirmed or is_confirmation
             lifecycle.stops += not is_confirmation
+            lifecycle.untyped += sent.termination is Termination.UNKNOWN
             if sent.termination in (Termination.STOPPED_BY_RM, lifecycle.started):
                 self._certainty.send(lifecycle, UpdateKind.ALLOCATIONS)
         name = key if lifecycle is None else lifecycle.name
@@ -285,6 +289,11 @@ class KeyLifecycles:
         if lifecycle.updates > 0:
             lifecycle.updates -= 1
             return UpdateRejected(lifecycle.name, application, reason, certain=lifecycle.announced)
+        if lifecycle.untyped > 0 and lifecycle.is_live:
+            lifecycle.untyped -= 1
+            lifecycle.stops -= 1
+            lifecycle.ended = lifecycle.stops > 0
+            return ReleaseRefused(lifecycle.name, application, reason)
         if lifecycle.reported and not lifecycle.announced:
             lifecycle.over = True
             return AllocationRejected(lifecycle.name, application, reason)
@@ -292,9 +301,14 @@ class KeyLifecycles:
         return AskRejected(lifecycle.name, application, reason)
 
     def _ends_all(
-        self, lifecycles: Iterable[_KeyLifecycle], kind: UpdateKind | None = None
+        self,
+        lifecycles: Iterable[_KeyLifecycle],
+        kind: UpdateKind | None = None,
+        *,
+        untyped: bool = False,
     ) -> None:
         for lifecycle in lifecycles:
+            lifecycle.untyped += untyped
             lifecycle.ended = True
             lifecycle.stops += 1
             if kind is not None:

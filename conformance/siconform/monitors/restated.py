@@ -53,6 +53,15 @@ class UpdateRejected(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseRefused(Fact):
+    """A release without type of a live key is refused, as it may be."""
+
+    key: str
+    application: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Echoed(Fact):
     """A live allocation is announced again after an update or a report; ``node`` is its node."""
 

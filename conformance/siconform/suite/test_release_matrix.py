@@ -33,13 +33,13 @@ import pytest
 from siconform.marks import requirement
 from siconform.protocol.notifications import (
     Allocated,
-    AllocationRejected,
     Released,
     StreamEnded,
     Termination,
     UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.allocations import refusals
 from siconform.rm.steps.gangs import otherwise_released
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
@@ -175,8 +175,7 @@ def test_a_placeholder_released_without_type_ends_or_the_release_is_refused(
 
     received = rm.expect_one_of(
         Released(identity=placeholder.identity),
-        AllocationRejected(placeholder.key),
-        StreamEnded(UpdateKind.ALLOCATIONS),
+        *refusals(placeholder),
     )
     rm.has_capacity_exactly_if_released(received, waiting, held=placeholder)
 
@@ -193,8 +192,7 @@ def test_a_release_of_everything_without_type_is_carried_out_or_refused(
 
     received = rm.expect_one_of(
         Released(application=allocation.application),
-        AllocationRejected(allocation.key),
-        StreamEnded(UpdateKind.ALLOCATIONS),
+        *refusals(allocation),
     )
     rm.has_capacity_exactly_if_released(received, waiting, held=allocation)
 

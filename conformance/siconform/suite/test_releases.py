@@ -10,7 +10,6 @@ from siconform.protocol.application_states import FAILED
 from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
     Allocated,
-    AllocationRejected,
     ApplicationUpdated,
     AskReleased,
     Released,
@@ -19,6 +18,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.allocations import refusals
 from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, otherwise_released
 from siconform.rm.unregistered_rm import UnregisteredRM
 
@@ -260,8 +260,7 @@ def test_a_release_without_type_is_carried_out_or_refused(rm: ResourceManager) -
     # The request is faulty, so both are fine (C-12); the answer has to match the effect.
     received = rm.expect_one_of(
         Released(identity=allocation.identity),
-        AllocationRejected(allocation.key),
-        StreamEnded(UpdateKind.ALLOCATIONS),
+        *refusals(allocation),
     )
     rm.has_capacity_exactly_if_released(received, waiting, held=allocation)
 
@@ -279,8 +278,7 @@ def test_a_release_without_type_confirms_no_replacement(rm: ResourceManager) -> 
     received = rm.expect_one_of(
         Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM),
         Released(identity=placeholder.identity, termination=Termination.UNKNOWN),
-        AllocationRejected(placeholder.key),
-        StreamEnded(UpdateKind.ALLOCATIONS),
+        *refusals(placeholder),
     )
     rm.is_open_unless_released(received, replaced)
 

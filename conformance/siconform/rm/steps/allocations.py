@@ -12,12 +12,15 @@ from siconform.protocol.handles import Ask
 from siconform.protocol.matchers import ANY, PartitionNamed
 from siconform.protocol.notifications import (
     Allocated,
+    AllocationRejected,
     AskRejected,
     AskReleased,
     Fact,
     PreemptionPolicy,
     Released,
+    StreamEnded,
     Termination,
+    UpdateKind,
 )
 from siconform.protocol.requests import (
     Amounts,
@@ -42,6 +45,14 @@ def without_usual_policy(element: E, revision: str) -> E:
     if any(element.preemption_policy is usual for usual in _USUAL_POLICIES):
         return omitting(element, "preemption_policy", revision)
     return element
+
+
+def refusals(live: Allocated) -> tuple[Fact, ...]:
+    """Return the ways to refuse a faulty release of this allocation.
+
+    Where the key is the identity, one message rejects asks and allocations.
+    """
+    return AllocationRejected(live.key), AskRejected(live.key), StreamEnded(UpdateKind.ALLOCATIONS)
 
 
 class AllocationSteps(Observations, Sender):
