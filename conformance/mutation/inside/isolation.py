@@ -110,23 +110,35 @@ def _applications(rm: ResourceManager, name: str) -> list[Any]:
     return [one for one in found if one is not None]
 
 
-for _name, _what, _function, _owns in (
-    ("anybody-may-end-it", "change objects", scheduler.apply, _owns_what_ends),
-    ("anybody-may-withdraw", "withdraw pending asks", releases.release, _owns_pending_ask),
-    ("anybody-may-ask", "ask in applications", asks.add, _owns_application),
-    ("anybody-may-release-all", "end all of applications", releases.release, _owns_all_of_it),
-    ("anybody-may-recover", "report allocations in applications", recovery.add, _owns_it_ran_in),
-    (
-        "anybody-may-occupy",
-        "report foreign allocations on nodes",
-        foreign_allocations.report,
-        _owns_its_node,
-    ),
-    ("anybody-may-drain", "drain nodes", nodes.update, _owns_node_to_drain),
-):
-    mutant(_name, f"An RM can {_what} of another RM.", breaks=("SI-CONN-003",))(
-        partial(_applied_to_its_owner, function=_function, owns=_owns)
-    )
+mutant("anybody-may-end-it", "An RM can change objects of another RM.", breaks=("SI-CONN-003",))(
+    partial(_applied_to_its_owner, function=scheduler.apply, owns=_owns_what_ends)
+)
+mutant(
+    "anybody-may-withdraw",
+    "An RM can withdraw pending asks of another RM.",
+    breaks=("SI-CONN-003",),
+)(partial(_applied_to_its_owner, function=releases.release, owns=_owns_pending_ask))
+mutant("anybody-may-ask", "An RM can ask in applications of another RM.", breaks=("SI-CONN-003",))(
+    partial(_applied_to_its_owner, function=asks.add, owns=_owns_application)
+)
+mutant(
+    "anybody-may-release-all",
+    "An RM can end all of applications of another RM.",
+    breaks=("SI-CONN-003",),
+)(partial(_applied_to_its_owner, function=releases.release, owns=_owns_all_of_it))
+mutant(
+    "anybody-may-recover",
+    "An RM can report allocations in applications of another RM.",
+    breaks=("SI-CONN-003",),
+)(partial(_applied_to_its_owner, function=recovery.add, owns=_owns_it_ran_in))
+mutant(
+    "anybody-may-occupy",
+    "An RM can report foreign allocations on nodes of another RM.",
+    breaks=("SI-CONN-003",),
+)(partial(_applied_to_its_owner, function=foreign_allocations.report, owns=_owns_its_node))
+mutant("anybody-may-drain", "An RM can drain nodes of another RM.", breaks=("SI-CONN-003",))(
+    partial(_applied_to_its_owner, function=nodes.update, owns=_owns_node_to_drain)
+)
 
 
 @mutant("one-rm-and-no-more", "A second RM is rejected.", breaks=("SI-CONN-005",))

@@ -34,7 +34,7 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 SHORT_LIMIT: Final = 1.5
 """Seconds an application sets as its timeout: enough for a few requests and answers."""
 
-_ENDED: Final = "the gang may have ended meanwhile"
+_ENDED: Final = "the gang may have ended meanwhile; a longer placeholder timeout leaves more time"
 _ONLY_WHOLE: Final = "the target allocates placeholders only when the whole gang fits"
 _TOO_SHORT: Final = "the target does not offer a placeholder timeout that is long enough"
 
