@@ -1,11 +1,22 @@
-"""Mutants by which a draining node takes work again without having been undrained."""
+"""Mutants of draining nodes: they take work nevertheless, or what changes there does not count."""
 
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import configuration_update, recovery
-from sireference.core.model import AllocationRecord, Configured, Effect
+from sireference.core import (
+    configuration_update,
+    nodes,
+    recovery,
+)
+from sireference.core.model import (
+    AllocationRecord,
+    Configured,
+    Effect,
+    NodeInfo,
+)
+from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
+from sireference.core.states import NodeAction
 
 from mutation.inside import Original, Patch
 from mutation.inside.node_actions import ends_draining
@@ -54,4 +65,25 @@ def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list
         for partition in rm.partitions.values():
             for node in partition.nodes.values():
                 ends_draining(patch, partition, node)
+    return effects
+
+
+@mutant(
+    "update-ends-draining-of-a-node-in-use",
+    "A draining node with an allocation is schedulable again once its resources were updated.",
+    breaks=("SI-NODE-025", "SI-NODE-026"),
+)
+@instead_of(nodes.change)
+def _(
+    patch: Patch,
+    original: Original,
+    partition: Partition,
+    node: Node,
+    *rest: Any,
+) -> list[Effect]:
+    effects = original(partition, node, *rest)
+    info: NodeInfo = rest[0]
+    is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
+    if is_resized and partition.allocations.on(node):
+        ends_draining(patch, partition, node)
     return effects

@@ -417,6 +417,18 @@ def test_an_update_does_not_end_draining(
         rm.is_served(waiting, node=node)
 
 
+@requirement("SI-NODE-025", "SI-NODE-026")
+def test_an_update_does_not_end_draining_of_a_node_in_use(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=4)
+    rm.drains(node)
+
+    rm.updates_node(node, memory=20)
+
+    rm.sees_draining(node, app)
+
+
 @requirement("SI-NODE-040")
 def test_an_update_may_carry_any_attribute(rm: ResourceManager) -> None:
     node = rm.has_node(attributes={"si/local-images": "one"})
