@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import allocations, nodes, recovery
+from sireference.core import allocations, applications, nodes, recovery
 from sireference.core.gang import placeholders, replacement, timeout
 from sireference.core.model import (
     AllocationRecord,
@@ -499,3 +499,27 @@ def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) ->
                 patch.fires()
                 application.quotas.book(allocation.ask.resource)
     return effects
+
+
+@mutant(
+    "removal-keeps-the-capacity-of-recovered",
+    "The capacity of recovered allocations that end with their application is never used again.",
+    breaks=("SI-APP-018",),
+)
+def _(patch: Patch) -> None:
+    was_recovered = tracking.recovered(patch)
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        lost: list[Any] = []
+        for partition in rm.partitions.values():
+            application = partition.applications.get(request.application_id)
+            held = partition.allocations.of(application).values() if application is not None else ()
+            lost += [live for live in held if was_recovered(live)]
+        effects = original(rm, request, now)
+        for live in lost:
+            patch.fires()
+            node, resource = live.node, live.record.ask.resource
+            node.resize(node.capacity, node.occupied + resource)
+        return effects
+
+    patch.instead_of(applications.remove, remove)

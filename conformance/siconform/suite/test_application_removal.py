@@ -74,6 +74,20 @@ def test_applications_removed_in_one_message_free_their_capacity(rm: ResourceMan
     rm.is_served(waiting)
 
 
+@requirement("SI-APP-018")
+def test_a_removed_application_frees_what_its_recovered_allocations_held(
+    rm: ResourceManager,
+) -> None:
+    app, other = rm.has_application(), rm.has_application()
+    node = rm.new_name("node")
+    rm.has_recovered_node(node, rm.remembers_allocation(app, node, memory=10))
+    waiting = rm.has_waiting_ask(other, memory=10)
+
+    rm.removes_application(app)
+
+    rm.is_served(waiting, node=node)
+
+
 @requirement("SI-APP-019")
 def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> None:
     rm.has_node(memory=4)
