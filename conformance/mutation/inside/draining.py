@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sireference.core import (
+    applications,
     configuration_update,
     nodes,
     recovery,
@@ -16,7 +17,7 @@ from sireference.core.model import (
 )
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
-from sireference.core.states import NodeAction
+from sireference.core.states import NodeAction, NodeState
 
 from mutation.inside import Original, Patch
 from mutation.inside.node_actions import ends_draining
@@ -86,4 +87,23 @@ def _(
     is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
     if is_resized and partition.allocations.on(node):
         ends_draining(patch, partition, node)
+    return effects
+
+
+@mutant(
+    "removal-keeps-the-share-on-draining-nodes",
+    "What ends with its application on a draining node still counts in its queue.",
+    breaks=("SI-APP-018",),
+)
+@instead_of(applications.remove)
+def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    kept: list[Any] = []
+    for partition in rm.partitions.values():
+        application = partition.applications.get(request.application_id)
+        held = partition.allocations.of(application).values() if application is not None else ()
+        kept += [live for live in held if live.node.state is NodeState.DRAINING]
+    effects = original(rm, request, now)
+    for live in kept:
+        patch.fires()
+        live.application.quotas.book(live.record.ask.resource)
     return effects
