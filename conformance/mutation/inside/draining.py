@@ -91,6 +91,21 @@ def _(
 
 
 @mutant(
+    "release-frees-nothing-on-draining-nodes",
+    "What an allocation held of a draining node is not free once that is undrained.",
+    breaks=("SI-ALLOC-010",),
+)
+@instead_of(Partition.unbook)
+def _(
+    patch: Patch, original: Callable[..., None], partition: Partition, live: Any, termination: Any
+) -> None:
+    original(partition, live, termination)
+    if live.node.state is NodeState.DRAINING:
+        patch.fires()
+        live.node.book(live.record.ask.resource)
+
+
+@mutant(
     "removal-keeps-the-share-on-draining-nodes",
     "What ends with its application on a draining node still counts in its queue.",
     breaks=("SI-APP-018",),
