@@ -4,16 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 from sireference.core import (
+    allocations,
     applications,
+    asks,
     configuration_update,
     nodes,
     recovery,
 )
 from sireference.core.model import (
     AllocationRecord,
+    Ask,
     Configured,
     Effect,
     NodeInfo,
+    partition_name,
 )
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
@@ -87,6 +91,26 @@ def _(
     is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
     if is_resized and partition.allocations.on(node):
         ends_draining(patch, partition, node)
+    return effects
+
+
+@mutant(
+    "priority-goes-to-draining-nodes",
+    "An ask with a priority is placed on a draining node if it fits nowhere else.",
+    breaks=("SI-NODE-026",),
+)
+@instead_of(asks.add)
+def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+    effects = original(rm, ask, now)
+    partition = rm.partitions.get(partition_name(ask.partition))
+    application = partition.applications.get(ask.application_id) if partition else None
+    pending = application.pending.get(ask.key) if application else None
+    if ask.priority <= 0 or pending is None:
+        return effects
+    fitting = [node for node in partition.nodes.values() if ask.resource.fits(node.free)]
+    if fitting and all(node.state is NodeState.DRAINING for node in fitting):
+        patch.fires()
+        effects += allocations.make(partition, pending, fitting[0], now)
     return effects
 
 
