@@ -19,6 +19,7 @@ from sireference.core.model import (
     NodeInfo,
     partition_name,
 )
+from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState
@@ -146,3 +147,22 @@ def _(patch: Patch, original: Original, rm: Any, request: Any, now: float) -> li
         patch.fires()
         live.application.quotas.book(live.record.ask.resource)
     return effects
+
+
+@mutant(
+    "foreign-updates-ignored-on-draining-nodes",
+    "The new amount of a foreign allocation on a draining node does not count.",
+    breaks=("SI-FOR-002",),
+)
+@instead_of(ForeignAllocations.resize)
+def _(
+    patch: Patch,
+    original: Callable[..., Node | None],
+    held: ForeignAllocations,
+    foreign: Any,
+    node: Node,
+) -> Node | None:
+    if node.state is NodeState.DRAINING:
+        patch.fires()
+        return None
+    return original(held, foreign, node)
