@@ -116,6 +116,30 @@ def _(patch: Patch, original: Original, rm: Any, ask: Ask, now: float) -> list[E
 
 
 @mutant(
+    "duplicate-drains-again",
+    "A rejected creation as draining drains a node that was drained before.",
+    breaks=("SI-NODE-013",),
+)
+def _(patch: Patch) -> None:
+    drained: set[Node] = set()
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        known = rm.node(info.node_id)
+        effects = original(rm, info, now)
+        if known is None:
+            return effects
+        _, node = known
+        if info.action is NodeAction.DRAIN_NODE:
+            drained.add(node)
+        elif info.action is NodeAction.CREATE_DRAIN and node in drained:
+            patch.fires()
+            effects += original(rm, NodeInfo(info.node_id, NodeAction.DRAIN_NODE), now)
+        return effects
+
+    patch.instead_of(nodes.update, update)
+
+
+@mutant(
     "release-frees-nothing-on-draining-nodes",
     "What an allocation held of a draining node is not free once that is undrained.",
     breaks=("SI-ALLOC-010",),

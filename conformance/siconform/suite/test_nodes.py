@@ -293,6 +293,23 @@ def test_creating_a_known_node_draining_is_rejected_and_does_not_drain_it(
     rm.expect(Allocated(rm.asks(app), node=node))
 
 
+@requirement("SI-NODE-013")
+def test_creating_a_known_node_draining_does_not_drain_it_as_it_was_before(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    rm.drains(node)
+    rm.undrains(node)
+    with rm.precondition("an undrained node takes work"):
+        rm.expect(Allocated(rm.asks(app), node=node))
+
+    rm.registers_node(node, draining=True)
+
+    rm.expect(NodeRejected(node))
+    rm.expect(Allocated(rm.asks(app), node=node))
+
+
 @requirement("SI-NODE-015")
 def test_an_update_does_not_create_a_node(rm: ResourceManager) -> None:
     app = rm.has_application()
