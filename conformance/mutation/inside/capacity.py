@@ -511,3 +511,22 @@ def _(
     if lacking:
         patch.fires()
         node.unbook(Resource(lacking))
+
+
+_EXACTLY_BOOKED: Final = 12  # allocations of a node
+
+
+@mutant(
+    "later-allocations-are-booked-smaller",
+    f"From the {_EXACTLY_BOOKED + 1}th allocation of a node on, one unit of memory is not booked.",
+    breaks=("SI-NODE-006",),
+)
+@instead_of(Partition.book)
+def _(patch: Patch, original: Callable[..., None], partition: Partition, live: Any) -> None:
+    original(partition, live)
+    node = live.node
+    if len(partition.allocations.on(node)) > _EXACTLY_BOOKED:
+        patch.fires()
+        node.unbook(Resource({"memory": 1}))
+        if node.state is NodeState.SCHEDULABLE:
+            partition.node_index.capacity_freed(node)

@@ -198,6 +198,18 @@ def test_a_node_is_filled_to_its_capacity_and_no_further(rm: ResourceManager) ->
 
 
 @requirement("SI-NODE-006")
+def test_a_node_takes_many_small_allocations_and_no_more_than_fit(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=30, vcore=100)
+    app = rm.has_application()
+
+    asks = [rm.asks(app, memory=1) for _ in range(31)]
+
+    for _ in range(30):
+        rm.expect(Allocated(node=node))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-NODE-006")
 def test_applications_that_ask_in_one_message_do_not_get_the_same_capacity(
     rm: ResourceManager,
 ) -> None:
