@@ -13,6 +13,7 @@ from sireference.core.model import (
     NodeInfo,
     RejectedAllocation,
     RejectedNode,
+    partition_name,
 )
 from sireference.core.resources import Resource
 from sireference.core.state.quota import Quota, Quotas
@@ -523,3 +524,26 @@ def _(patch: Patch) -> None:
         return effects
 
     patch.instead_of(applications.remove, remove)
+
+
+@mutant(
+    "existing-taken-over-on-nodes-of-other-partitions",
+    "An existing allocation is accepted on a node of another partition.",
+    breaks=("SI-REC-008",),
+)
+@instead_of(recovery.add)
+def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) -> list[Effect]:
+    here = rm.partitions.get(partition_name(allocation.ask.partition))
+    known = rm.node(allocation.node_id)
+    if here is None or known is None or known[0] is here:
+        return original(rm, allocation, now)
+    patch.fires()
+    there, node = known
+    state, node.state = node.state, NodeState.DRAINING  # not in the order of this partition
+    here.nodes[node.node_id] = node
+    effects = original(rm, allocation, now)
+    del here.nodes[node.node_id]
+    node.state = state
+    if state is NodeState.SCHEDULABLE:
+        there.node_index.capacity_used(node)
+    return effects
