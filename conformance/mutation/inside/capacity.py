@@ -490,3 +490,43 @@ def _(patch: Patch, original: Original, rm: Any, event: Any, now: float) -> list
                 too_much = {name: amount for name, amount in beyond.items() if amount > 0}
                 queue.unbook(Resource(too_much))
     return effects
+
+
+@mutant(
+    "nodes-grow-from-their-capacity",
+    "A node that has shrunk below its use gains all by which it grows.",
+    breaks=("SI-NODE-006", "SI-NODE-018"),
+)
+@instead_of(Node.resize)
+def _(
+    patch: Patch, original: Callable[..., None], node: Node, capacity: Resource, occupied: Resource
+) -> None:
+    before = node.capacity.amounts
+    lacking = {
+        name: -free
+        for name, free in node.free.amounts.items()
+        if free < 0 and capacity.amounts.get(name, 0) > before.get(name, 0)
+    }
+    original(node, capacity, occupied)
+    if lacking:
+        patch.fires()
+        node.unbook(Resource(lacking))
+
+
+_EXACTLY_BOOKED: Final = 12  # allocations of a node
+
+
+@mutant(
+    "later-allocations-are-booked-smaller",
+    f"From the {_EXACTLY_BOOKED + 1}th allocation of a node on, one unit of memory is not booked.",
+    breaks=("SI-NODE-006",),
+)
+@instead_of(Partition.book)
+def _(patch: Patch, original: Callable[..., None], partition: Partition, live: Any) -> None:
+    original(partition, live)
+    node = live.node
+    if len(partition.allocations.on(node)) > _EXACTLY_BOOKED:
+        patch.fires()
+        node.unbook(Resource({"memory": 1}))
+        if node.state is NodeState.SCHEDULABLE:
+            partition.node_index.capacity_freed(node)

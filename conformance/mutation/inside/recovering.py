@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import allocations, nodes, recovery
+from sireference.core import allocations, applications, nodes, recovery
 from sireference.core.gang import placeholders, replacement, timeout
 from sireference.core.model import (
     AllocationRecord,
@@ -13,6 +13,7 @@ from sireference.core.model import (
     NodeInfo,
     RejectedAllocation,
     RejectedNode,
+    partition_name,
 )
 from sireference.core.resources import Resource
 from sireference.core.state.quota import Quota, Quotas
@@ -498,4 +499,51 @@ def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) ->
             if application is not None and allocation.node_id not in partition.nodes:
                 patch.fires()
                 application.quotas.book(allocation.ask.resource)
+    return effects
+
+
+@mutant(
+    "removal-keeps-the-capacity-of-recovered",
+    "The capacity of recovered allocations that end with their application is never used again.",
+    breaks=("SI-APP-018",),
+)
+def _(patch: Patch) -> None:
+    was_recovered = tracking.recovered(patch)
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        lost: list[Any] = []
+        for partition in rm.partitions.values():
+            application = partition.applications.get(request.application_id)
+            held = partition.allocations.of(application).values() if application is not None else ()
+            lost += [live for live in held if was_recovered(live)]
+        effects = original(rm, request, now)
+        for live in lost:
+            patch.fires()
+            node, resource = live.node, live.record.ask.resource
+            node.resize(node.capacity, node.occupied + resource)
+        return effects
+
+    patch.instead_of(applications.remove, remove)
+
+
+@mutant(
+    "existing-taken-over-on-nodes-of-other-partitions",
+    "An existing allocation is accepted on a node of another partition.",
+    breaks=("SI-REC-008",),
+)
+@instead_of(recovery.add)
+def _(patch: Patch, original: Original, rm: Any, allocation: Any, now: float) -> list[Effect]:
+    here = rm.partitions.get(partition_name(allocation.ask.partition))
+    known = rm.node(allocation.node_id)
+    if here is None or known is None or known[0] is here:
+        return original(rm, allocation, now)
+    patch.fires()
+    there, node = known
+    state, node.state = node.state, NodeState.DRAINING  # not in the order of this partition
+    here.nodes[node.node_id] = node
+    effects = original(rm, allocation, now)
+    del here.nodes[node.node_id]
+    node.state = state
+    if state is NodeState.SCHEDULABLE:
+        there.node_index.capacity_used(node)
     return effects

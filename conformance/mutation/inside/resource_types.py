@@ -1,10 +1,11 @@
 """Mutants that handle the amounts of some resource types other than those of others."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.core import asks, foreign_allocations
+from sireference.core import asks, foreign_allocations, nodes
 from sireference.core.model import Ask, Effect
 from sireference.core.resources import Resource
 from sireference.core.state.foreign import ForeignAllocations
@@ -18,6 +19,7 @@ from mutation.mutant import mutant
 from mutation.patching import instead_of
 
 _COUNTED: Final = ("memory", "vcore")
+_PLENTY: Final = 2**40
 
 
 def _third_types(resource: Resource) -> Resource:
@@ -175,3 +177,17 @@ def _(
         patch.fires()
         queue.unbook(uncounted)
     return shrinks
+
+
+@mutant(
+    "nodes-of-one-type-have-all-others",
+    "A node that names one resource type has any amount of the usual ones that it leaves out.",
+    breaks=("SI-RES-001",),
+)
+@instead_of(nodes.create)
+def _(patch: Patch, original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+    if info.capacity is None or len(info.capacity.amounts) != 1:
+        return original(rm, info, now)
+    patch.fires()
+    omitted = {name: _PLENTY for name in _COUNTED if name not in info.capacity.amounts}
+    return original(rm, replace(info, capacity=info.capacity + Resource(omitted)), now)

@@ -444,6 +444,23 @@ def test_an_ended_allocation_frees_what_it_held_of_each_resource_type(
     rm.is_served(rm.asks(other_app, resources=each), node=node)
 
 
+@pytest.mark.parametrize("ends", [released, released_with_all, gone_with_its_application])
+@requirement("SI-ALLOC-010")
+def test_what_ended_on_a_draining_node_is_free_once_that_is_undrained(
+    rm: ResourceManager, ends: Callable[[ResourceManager, Allocated], None]
+) -> None:
+    node = rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    rm.drains(node)
+
+    ends(rm, allocation)
+    rm.synchronise_all()
+    rm.undrains(node)
+
+    rm.is_served(rm.asks(other_app, memory=10), node=node)
+
+
 @pytest.mark.parametrize(
     "ends", [released, released_with_all, gone_with_its_application, gone_with_its_node]
 )

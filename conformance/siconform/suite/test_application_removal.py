@@ -74,6 +74,35 @@ def test_applications_removed_in_one_message_free_their_capacity(rm: ResourceMan
     rm.is_served(waiting)
 
 
+@requirement("SI-APP-018")
+def test_a_removed_application_frees_what_its_recovered_allocations_held(
+    rm: ResourceManager,
+) -> None:
+    app, other = rm.has_application(), rm.has_application()
+    node = rm.new_name("node")
+    rm.has_recovered_node(node, rm.remembers_allocation(app, node, memory=10))
+    waiting = rm.has_waiting_ask(other, memory=10)
+
+    rm.removes_application(app)
+
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-APP-018")
+def test_a_removed_application_frees_its_share_on_a_draining_node(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    app, other = (rm.has_application(queue=QUOTA_QUEUE) for _ in range(2))
+    draining = rm.has_node(memory=10)
+    rm.has_allocation(app, memory=10)
+    rm.drains(draining)
+    node = rm.has_node(memory=20)
+    waiting = rm.has_waiting_ask(other, memory=10)
+
+    rm.removes_application(app)
+
+    rm.is_served(waiting, node=node)
+
+
 @requirement("SI-APP-019")
 def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> None:
     rm.has_node(memory=4)

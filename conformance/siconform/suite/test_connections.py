@@ -205,6 +205,21 @@ def test_equal_nodes_of_two_rms_are_different_nodes(
     rm.still_holds(allocation)
 
 
+@requirement("SI-CONN-003")
+def test_what_is_on_the_equal_node_of_another_rm_takes_nothing_of_this_one(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
+    node, app = rm.has_node(memory=10), rm.has_application()
+    second_rm.joins()
+    second_rm.registers_node(str(node), memory=10)
+    if isinstance(second_rm.expect_one_of(NodeAccepted(node), NodeRejected(node)), NodeRejected):
+        raise NotOffered("the target does not offer nodes of the same id to two RMs")
+
+    second_rm.has_allocation(second_rm.has_application(), memory=6, node=node)
+
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+
+
 @requirement("SI-CONN-004")
 def test_what_concerns_an_rm_is_reported_to_no_one_else(
     rm: ResourceManager, second_rm: UnregisteredRM

@@ -93,6 +93,23 @@ def test_a_foreign_allocation_of_another_kind_holds_its_new_amount(rm: ResourceM
 
 
 @requirement("SI-FOR-002")
+def test_the_new_amount_of_a_foreign_allocation_on_a_draining_node_counts_once_undrained(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=3)
+    rm.drains(node)
+
+    rm.has_foreign(node, key=foreign, memory=6)
+    rm.undrains(node)
+
+    with rm.precondition("an undrained node takes work"):
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+    rm.expect_none(Allocated(rm.asks(app, memory=1)))
+
+
+@requirement("SI-FOR-002")
 def test_a_foreign_allocation_beyond_its_node_frees_only_what_is_not_held_then(
     rm: ResourceManager,
 ) -> None:

@@ -507,6 +507,19 @@ def test_draining_a_draining_node_again_leaves_it_draining(rm: ResourceManager) 
 
 
 @requirement("SI-NODE-026")
+def test_a_draining_node_takes_no_ask_with_a_priority(rm: ResourceManager) -> None:
+    node, app = rm.has_node(), rm.has_application()
+    rm.drains(node)
+
+    ask = rm.asks(app, priority=10)
+
+    rm.expect_none(Allocated(ask))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_served(ask, node=node)
+
+
+@requirement("SI-NODE-026")
 def test_an_update_of_what_is_on_a_draining_node_leaves_it_draining(rm: ResourceManager) -> None:
     rm.has_updates_of_allocations()
     node = rm.has_node(memory=10)

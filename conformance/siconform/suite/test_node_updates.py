@@ -417,6 +417,18 @@ def test_an_update_does_not_end_draining(
         rm.is_served(waiting, node=node)
 
 
+@requirement("SI-NODE-025", "SI-NODE-026")
+def test_an_update_does_not_end_draining_of_a_node_in_use(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=4)
+    rm.drains(node)
+
+    rm.updates_node(node, memory=20)
+
+    rm.sees_draining(node, app)
+
+
 @requirement("SI-NODE-040")
 def test_an_update_may_carry_any_attribute(rm: ResourceManager) -> None:
     node = rm.has_node(attributes={"si/local-images": "one"})
@@ -469,3 +481,22 @@ def test_a_node_below_its_use_has_capacity_only_once_enough_has_ended(rm: Resour
     with rm.control("an ask that fits is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=1), node=node))
+
+
+@requirement("SI-NODE-018", "SI-NODE-006")
+def test_a_node_that_was_below_its_use_and_grows_has_only_what_is_left(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=8)
+
+    rm.updates_node(node, memory=4)
+    rm.settles()  # it may be preempted
+    live = [] if rm.was_released(allocation) else [allocation]
+    rm.needs_some(live, of="to keep what does not fit a node that has shrunk")
+    rm.updates_node(node, memory=10)
+
+    beyond = rm.asks(app, memory=3)
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask that fits is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=2), node=node))

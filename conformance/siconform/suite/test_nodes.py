@@ -198,6 +198,18 @@ def test_a_node_is_filled_to_its_capacity_and_no_further(rm: ResourceManager) ->
 
 
 @requirement("SI-NODE-006")
+def test_a_node_takes_many_small_allocations_and_no_more_than_fit(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=30, vcore=100)
+    app = rm.has_application()
+
+    asks = [rm.asks(app, memory=1) for _ in range(31)]
+
+    for _ in range(30):
+        rm.expect(Allocated(node=node))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-NODE-006")
 def test_applications_that_ask_in_one_message_do_not_get_the_same_capacity(
     rm: ResourceManager,
 ) -> None:
@@ -286,6 +298,23 @@ def test_creating_a_known_node_draining_is_rejected_and_does_not_drain_it(
 ) -> None:
     node = rm.has_node()
     app = rm.has_application()
+
+    rm.registers_node(node, draining=True)
+
+    rm.expect(NodeRejected(node))
+    rm.expect(Allocated(rm.asks(app), node=node))
+
+
+@requirement("SI-NODE-013")
+def test_creating_a_known_node_draining_does_not_drain_it_as_it_was_before(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    rm.drains(node)
+    rm.undrains(node)
+    with rm.precondition("an undrained node takes work"):
+        rm.expect(Allocated(rm.asks(app), node=node))
 
     rm.registers_node(node, draining=True)
 

@@ -12,6 +12,7 @@ from siconform.marks import requirement
 from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
     Allocated,
+    AllocationRejected,
     AskRejected,
     Released,
     StreamEnded,
@@ -102,3 +103,23 @@ def test_the_confirmation_of_a_release_names_the_partition_of_the_allocation(
     for allocation, partition in zip(rm.has_both_partitions_used(), PARTITIONS, strict=True):
         rm.releases(allocation, partition=partition)
         rm.expect(Released(identity=allocation.identity, partition=PartitionNamed(partition)))
+
+
+@BOTH
+@requirement("SI-REC-008")
+def test_an_existing_allocation_on_a_node_of_another_partition_is_rejected(
+    unregistered_rm: UnregisteredRM, which: int
+) -> None:
+    rm = unregistered_rm
+    rm.needs(Feature.QUEUES)
+    both = rm.has_both_partitions_used(memory=4, node_memory=10)
+    here, there = both[which], both[1 - which]
+
+    stray = rm.remembers_allocation(
+        here.application, there.node, memory=6, partition=PARTITIONS[which]
+    )
+    rm.adds_existing(stray)
+
+    rm.expect(AllocationRejected(stray.key, application=here.application))
+    ask = rm.asks(there.application, partition=PARTITIONS[1 - which], memory=6)
+    rm.expect(Allocated(ask, node=there.node))
