@@ -1,0 +1,16 @@
+"""Mutants of preemption: what was updated, recovered or sent again, and extreme priorities."""
+
+from mutation.inside import Patch
+from mutation.inside.tracking import updated
+from mutation.inside.victims import may_go_nevertheless
+from mutation.mutant import mutant
+
+
+@mutant(
+    "updated-cannot-opt-out",
+    "Allocations that opted out are preempted once they were updated.",
+    breaks=("SI-PRE-003",),
+    revision="2024-10",
+)
+def _(patch: Patch) -> None:
+    may_go_nevertheless(patch, updated(patch))

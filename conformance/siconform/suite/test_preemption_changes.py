@@ -1,0 +1,25 @@
+"""Preemption after a change: what was updated, recovered or sent again (SI-PRE)."""
+
+from dataclasses import replace
+
+from siconform.marks import requirement
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.preemption import (
+    MAY_NOT_PREEMPT,
+    OPTED_OUT,
+    TAKING_QUEUE,
+)
+
+
+@requirement("SI-PRE-003")
+def test_a_task_that_opted_out_is_not_preempted_once_it_was_updated(rm: ResourceManager) -> None:
+    rm.has_updates_of_allocations()
+    rm.has_node(memory=10, vcore=20)  # enough for the updates
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    victim = rm.has_allocation(taker, policy=MAY_NOT_PREEMPT)
+    spared = [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(9)]
+    for allocation in spared:
+        same = replace(allocation, preemption_policy=OPTED_OUT)
+        rm.updates_allocation(same, resources={"memory": 1, "vcore": 2})
+
+    rm.preempts_only(victim, spared)
