@@ -23,3 +23,15 @@ def test_a_task_that_opted_out_is_not_preempted_once_it_was_updated(rm: Resource
         rm.updates_allocation(same, resources={"memory": 1, "vcore": 2})
 
     rm.preempts_only(victim, spared)
+
+
+@requirement("SI-PRE-007")
+def test_a_recovered_originator_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    node = rm.new_name("node")
+    spared = [rm.remembers_allocation(taker, node, policy=OPTED_OUT) for _ in range(9)]
+    spared[0] = replace(spared[0], originator=True)
+    victim = rm.remembers_allocation(taker, node, policy=MAY_NOT_PREEMPT)
+    rm.has_recovered_node(node, *spared, victim)
+
+    rm.preempts_only(victim, spared)
