@@ -1,9 +1,17 @@
 """Mutants of preemption: what was updated, recovered or sent again, and extreme priorities."""
 
+from collections.abc import Callable
+from typing import Any, Final
+
+from sireference.core.preemption.victims import Candidates, Victim
+
 from mutation.inside import Patch
 from mutation.inside.tracking import recovered, updated
 from mutation.inside.victims import may_go_nevertheless
 from mutation.mutant import mutant
+from mutation.patching import instead_of
+
+_INT32_SIGN: Final = 1 << 31
 
 
 @mutant(
@@ -24,3 +32,20 @@ def _(patch: Patch) -> None:
 def _(patch: Patch) -> None:
     was_recovered = recovered(patch)
     may_go_nevertheless(patch, lambda live: live.record.ask.originator and was_recovered(live))
+
+
+@mutant(
+    "difference-of-priorities-overflows",
+    "Preemption compares priorities by their difference, in 32 bits.",
+    breaks=("SI-PRE-005",),
+)
+@instead_of(Candidates.victim)
+def _(patch: Patch, original: Callable[..., Any], candidates: Any, live: Any) -> Any:
+    comparison = candidates.comparison(live.application.leaf)
+    if comparison is None:
+        return None
+    priority = comparison.priority(live)
+    if priority - comparison.most < _INT32_SIGN:
+        return original(candidates, live)
+    patch.fires()
+    return Victim(live, priority)

@@ -347,16 +347,20 @@ def test_an_ask_that_requires_a_node_preempts_there_only_if_it_may(rm: ResourceM
     rm.sees_preemption_of(*left, by=rm.claims(app, node=node))
 
 
-@pytest.mark.parametrize("priority", [5, -5])
+@pytest.mark.parametrize(
+    ("priority", "above"),
+    [(5, 5), (-5, 5), (-2_000_000_000, 4_000_000_000)],
+    ids=["positive", "negative", "far below"],  # by more than an int32 can hold
+)
 @requirement("SI-PRE-005")
 def test_victims_do_not_have_a_higher_priority_than_the_ask(
-    rm: ResourceManager, priority: int
+    rm: ResourceManager, priority: int, above: int
 ) -> None:
     rm.has_node(memory=10)
     taker = rm.has_application(queue=TAKING_QUEUE)
-    higher = [rm.has_allocation(taker, priority=priority + 5) for _ in range(5)]
+    higher = [rm.has_allocation(taker, priority=priority + above) for _ in range(5)]
     lower = rm.has_allocation(taker, priority=priority - 5)
-    higher += [rm.has_allocation(taker, priority=priority + 5) for _ in range(4)]
+    higher += [rm.has_allocation(taker, priority=priority + above) for _ in range(4)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
     first = rm.claims(entitled, priority=priority)
