@@ -1,9 +1,11 @@
 """Mutants of preemption: what was updated, recovered or sent again, and extreme priorities."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core.preemption.victims import Candidates, Victim
+from sireference.core.state.pending_asks import PendingAsks
 
 from mutation.inside import Patch
 from mutation.inside.tracking import recovered, updated
@@ -49,3 +51,18 @@ def _(patch: Patch, original: Callable[..., Any], candidates: Any, live: Any) ->
         return original(candidates, live)
     patch.fires()
     return Victim(live, priority)
+
+
+@mutant(
+    "right-to-preempt-stays-when-sent-again",
+    "A pending ask that is sent again as one that may not preempt still preempts.",
+    breaks=("SI-ASK-029",),
+    revision="2024-10",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    before, after = earlier.ask.preemption_policy, ask.preemption_policy
+    if before and after and before.allow_preempt_other and not after.allow_preempt_other:
+        patch.fires()
+        ask = replace(ask, preemption_policy=replace(after, allow_preempt_other=True))
+    original(asks, earlier, ask)

@@ -1,10 +1,11 @@
-"""Preemption after a change: what was updated, recovered or sent again (SI-PRE)."""
+"""Preemption after a change: what was updated, recovered, sent again or timed out (SI-PRE)."""
 
 from dataclasses import replace
 
 from siconform.marks import requirement
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.preemption import (
+    ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
     OPTED_OUT,
     TAKING_QUEUE,
@@ -35,3 +36,23 @@ def test_a_recovered_originator_that_opted_out_is_not_preempted(rm: ResourceMana
     rm.has_recovered_node(node, *spared, victim)
 
     rm.preempts_only(victim, spared)
+
+
+@requirement("SI-ASK-029")
+def test_a_pending_ask_that_is_reported_not_to_preempt_does_not(rm: ResourceManager) -> None:
+    rm.has_node(memory=5)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    for _ in range(5):
+        rm.has_allocation(taker, policy=OPTED_OUT)
+    node = rm.has_node(memory=4)  # too small for the ask, whatever is preempted
+    allocations = [rm.has_allocation(taker, policy=MAY_NOT_PREEMPT) for _ in range(4)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    ask = rm.claims(entitled, memory=5)
+    rm.is_pending(ask)
+
+    rm.has_asked_again(ask, policy=MAY_NOT_PREEMPT)
+    rm.updates_node(node, memory=5)
+
+    rm.sees_no_preemption_of(*allocations)
+    rm.withdraws(ask)
+    rm.sees_preemption_of(*allocations, by=rm.claims(entitled, memory=5))
