@@ -66,3 +66,17 @@ def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask:
         patch.fires()
         ask = replace(ask, preemption_policy=replace(after, allow_preempt_other=True))
     original(asks, earlier, ask)
+
+
+@mutant(
+    "preempting-asks-keep-their-amount",
+    "An ask that is sent again while its victims end is allocated with the earlier amount.",
+    breaks=("SI-ASK-032",),
+    revision="2024-10",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    if earlier.is_reserved and ask.resource != earlier.ask.resource:
+        patch.fires()
+        ask = replace(ask, resource=earlier.ask.resource)
+    original(asks, earlier, ask)

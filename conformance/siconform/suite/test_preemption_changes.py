@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from siconform.marks import requirement
+from siconform.protocol.notifications import Allocated
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
@@ -56,3 +57,19 @@ def test_a_pending_ask_that_is_reported_not_to_preempt_does_not(rm: ResourceMana
     rm.sees_no_preemption_of(*allocations)
     rm.withdraws(ask)
     rm.sees_preemption_of(*allocations, by=rm.claims(entitled, memory=5))
+
+
+@requirement("SI-ASK-004", "SI-ASK-032")
+def test_a_preempting_ask_that_is_sent_again_is_allocated_with_its_last_amount(
+    rm: ResourceManager,
+) -> None:
+    taken = rm.has_taken_node()
+
+    with rm.preempting(taken, memory=3) as (ask, _):
+        rm.has_asked_again(ask, memory=2)
+        rm.confirms_everything()
+
+    served = rm.receive_if_any(Allocated(ask), window=rm.deadlines.place)
+    allocated = [served] if isinstance(served, Allocated) else []
+    rm.needs_some(allocated, of="to allocate a preempting ask that was updated")
+    rm.gives(allocated[0], {"memory": 2, "vcore": 1}, below={"memory": 3})
