@@ -4,10 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from sireference.core import application_lifecycle
+from sireference.core.model import Effect, ReleasedAllocation
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.state.pending_asks import PendingAsks
+from sireference.core.states import TerminationType
 
-from mutation.inside import Patch
+from mutation.inside import Original, Patch
 from mutation.inside.tracking import recovered, updated
 from mutation.inside.victims import may_go_nevertheless
 from mutation.mutant import mutant
@@ -80,3 +83,22 @@ def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask:
         patch.fires()
         ask = replace(ask, resource=earlier.ask.resource)
     original(asks, earlier, ask)
+
+
+@mutant(
+    "victims-time-out-as-well",
+    "A placeholder that is being preempted is released again at the placeholder timeout.",
+    breaks=("SI-REL-011",),
+)
+@instead_of(application_lifecycle.withdraw)
+def _(
+    patch: Patch, original: Original, partition: Any, asks: list[Any], *rest: Any
+) -> list[Effect]:
+    held, why = rest
+    effects = original(partition, asks, held, why)
+    for live in held:
+        if live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+            patch.fires()
+            release = live.release(TerminationType.TIMEOUT, why)
+            effects.append(ReleasedAllocation(partition.rm_id, release))
+    return effects

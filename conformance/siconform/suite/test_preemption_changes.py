@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from siconform.marks import requirement
-from siconform.protocol.notifications import Allocated
+from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
@@ -73,3 +73,17 @@ def test_a_preempting_ask_that_is_sent_again_is_allocated_with_its_last_amount(
     allocated = [served] if isinstance(served, Allocated) else []
     rm.needs_some(allocated, of="to allocate a preempting ask that was updated")
     rm.gives(allocated[0], {"memory": 2, "vcore": 1}, below={"memory": 3})
+
+
+@requirement("SI-REL-011")
+def test_a_placeholder_that_is_being_preempted_is_not_timed_out(rm: ResourceManager) -> None:
+    partial = rm.has_partial_gang(limit=rm.short_limit(3.0))
+    with rm.confirming_nothing():
+        claim = rm.claims(rm.has_application(), memory=2, node=partial.placeholders[0].node)
+        release = rm.sees_preemption_of(*partial.placeholders, by=claim)
+
+    with rm.control("the other placeholder is released at the timeout"):
+        left = [one for one in partial.placeholders if one.identity != release.identity]
+        rm.expect_expiry(partial.gang, left)
+    others = [one for one in Termination if one is not release.termination]
+    rm.expect_none(*(Released(identity=release.identity, termination=one) for one in others))
