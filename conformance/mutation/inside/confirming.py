@@ -315,3 +315,27 @@ def _(patch: Patch) -> None:
 
     patch.quietly().instead_of(releases.stop, stop)
     patch.instead_of(releases.release, release)
+
+
+@mutant(
+    "confirmations-end-asks-that-live-on",
+    "A confirmation of nothing for a pending ask is answered as if that had ended.",
+    breaks=("SI-REL-014",),
+    revision="2024-10",
+)
+@instead_of(releases.release)
+def _(
+    patch: Patch, original: Original, rm: Any, request: ReleaseRequest, now: float
+) -> list[Effect]:
+    partition = rm.partitions.get(partition_name(request.partition))
+    name = getattr(request.subject, "application_id", "")
+    application = partition.applications.get(name) if partition is not None else None
+    effects = original(rm, request, now)
+    if application is None or request.termination in BY_THE_RM:
+        return effects
+    for pending in releases.pending_meant(application, request.subject):
+        patch.fires()
+        stopped = TerminationType.STOPPED_BY_RM
+        ended = AskRelease(partition.name, name, pending.ask.key, stopped, "withdrawn")
+        effects.append(ReleasedAsk(rm.rm_id, ended))
+    return effects

@@ -255,3 +255,21 @@ def _(
         return iter(reasons)
     patch.fires()
     return (reason for reason in reasons if not reason.endswith("is failing"))
+
+
+@mutant(
+    "parked-asks-of-running-gangs-time-out",
+    "At the timeout the real asks that await a confirmation are dropped if the gang runs.",
+    breaks=("SI-GANG-066",),
+)
+@instead_of(timeout.expire)
+def _(
+    patch: Patch, original: Original, partition: Any, application: Any, now: float
+) -> list[Effect]:
+    effects = original(partition, application, now)
+    held = partition.allocations.of(application).values()
+    if any(not one.is_placeholder for one in held):
+        for pending in [one for one in application.pending.values() if one.awaiting]:
+            patch.fires()
+            partition.asks.drop(pending)
+    return effects

@@ -141,6 +141,34 @@ def _(patch: Patch) -> None:
     patch.instead_of(recovery.recover, recover)
 
 
+@mutant(
+    "quota-of-open-releases-survives",
+    "What was about to end still counts in its queue after registering again.",
+    breaks=("SI-REG-007",),
+)
+def _(patch: Patch) -> None:
+    held: dict[str, Resource] = {}
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        earlier = self.known(event.rm_id)
+        for partition in earlier.partitions.values() if earlier is not None else ():
+            for live in partition.allocations.all.values():
+                if live.open_release is not None:
+                    held[live.application.leaf.name] = live.record.ask.resource
+        return original(self, event, now)
+
+    def join(original: Callable[..., Quotas], leaf: Queue, *who: Any) -> Quotas:
+        if leaf.name in held:
+            patch.fires()
+            leaf.book(held.pop(leaf.name))
+        return original(leaf, *who)
+
+    patch.instead_of(ResourceManagers.register, register)
+    patch.instead_of(limits.join, join)
+
+
 @mutant("nodes-survive", "Nodes are still known after registering again.", breaks=("SI-REG-005",))
 def _(patch: Patch) -> None:
     def keep(partitions: Any, later: Any, now: float) -> None:

@@ -388,3 +388,17 @@ def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask:
         patch.fires()
     else:
         original(asks, earlier, ask)
+
+
+@mutant(
+    "pending-asks-stay-placeholders",
+    "A pending placeholder ask that is sent again as a real one is allocated as a placeholder.",
+    breaks=("SI-ASK-029",),
+    revision="2024-10",
+)
+@instead_of(PendingAsks.replace)
+def _(patch: Patch, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    if earlier.ask.placeholder and not ask.placeholder:
+        patch.fires()
+        ask = replace(ask, placeholder=True)
+    original(asks, earlier, ask)

@@ -40,7 +40,7 @@ def _opted_out(live: Any) -> bool:
     return policy is not None and not policy.allow_preempt_self
 
 
-def _may_go_nevertheless(patch: Patch, is_one: Callable[[Any], bool]) -> None:
+def may_go_nevertheless(patch: Patch, is_one: Callable[[Any], bool]) -> None:
     """Let these allocations be victims although they opted out."""
 
     def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
@@ -68,7 +68,7 @@ def _(patch: Patch) -> None:
     breaks=("SI-PRE-003", "SI-PRE-007"),
 )
 def _(patch: Patch) -> None:
-    _may_go_nevertheless(patch, lambda _: True)
+    may_go_nevertheless(patch, lambda _: True)
     _spares_equals(patch)
 
 
@@ -273,7 +273,7 @@ mutant(
     "placeholders-cannot-opt-out",
     "Placeholders that opted out are preempted.",
     breaks=("SI-PRE-003",),
-)(partial(_may_go_nevertheless, is_one=lambda live: live.is_placeholder))
+)(partial(may_go_nevertheless, is_one=lambda live: live.is_placeholder))
 
 
 @mutant(
@@ -358,7 +358,7 @@ mutant(
     "replacements-cannot-opt-out",
     "What replaced a placeholder is preempted although it opted out.",
     breaks=("SI-PRE-003",),
-)(partial(_may_go_nevertheless, is_one=_replaced_a_placeholder))
+)(partial(may_go_nevertheless, is_one=_replaced_a_placeholder))
 mutant(
     "priorities-of-replacements-ignored",
     "What replaced a placeholder is preempted as if it had the priority zero.",
@@ -485,7 +485,7 @@ def _(patch: Patch) -> None:
             return found
         return Victim(live, candidates.comparison(live.application.leaf).most)
 
-    _may_go_nevertheless(patch, was_recovered)
+    may_go_nevertheless(patch, was_recovered)
     patch.instead_of(Candidates.victim, victim)
 
 

@@ -331,3 +331,22 @@ def test_the_timeout_leaves_an_open_replacement_alone(rm: ResourceManager) -> No
     rm.confirms(open_one.release)
     rm.expect(Allocated(open_one.real))
     rm.expect_none(*again)
+
+
+@of_each_style
+@requirement("SI-GANG-066")
+def test_the_timeout_leaves_an_open_replacement_of_a_running_gang_alone(
+    rm: ResourceManager, style: Style
+) -> None:
+    limit = rm.short_limit(3.0)  # long enough for two replacements
+    gang, placeholders = rm.has_complete_gang(members=2, style=style, limit=limit)
+    _, gone = rm.has_replaced(gang, placeholders)
+    open_one = rm.has_open_replacement(gang, [one for one in placeholders if one != gone])
+    again = otherwise_released(open_one.placeholder)  # repeating the same release is allowed
+
+    rm.outwaits_gangs(memory=3)
+    rm.expect_none(*again, Allocated(open_one.real))
+
+    rm.confirms(open_one.release)
+    rm.expect(Allocated(open_one.real))
+    rm.expect_none(*again)

@@ -228,6 +228,24 @@ def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: Resour
     rm.expect(Allocated(real, node=node))
 
 
+@requirement("SI-ASK-004", "SI-ASK-029")
+def test_a_pending_ask_that_becomes_a_real_one_is_not_allocated_as_placeholder(
+    rm: ResourceManager,
+) -> None:
+    rm.does_gang_scheduling()
+    rm.has_full_node()
+    gang = rm.has_gang(members=2)
+    ask = rm.asks_placeholder(gang)
+    rm.is_pending(ask)
+
+    rm.has_asked_again(ask, placeholder=False)
+    rm.has_node()
+
+    with rm.control("an equal ask for a placeholder is allocated"):
+        rm.expect(Allocated(rm.asks_placeholder(gang), placeholder=True))
+    rm.expect_none(Allocated(ask, placeholder=True))
+
+
 @requirement("SI-ASK-029")
 def test_a_real_ask_that_comes_again_during_its_replacement_has_its_last_tags(
     rm: ResourceManager,

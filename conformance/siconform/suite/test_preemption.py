@@ -204,21 +204,6 @@ def test_what_was_preempted_is_not_allocated_again_unrequested(rm: ResourceManag
         rm.expect(Allocated(rm.asks(taken.taker, memory=1)))
 
 
-def preempts_only(
-    rm: ResourceManager, victim: Allocated, spared: list[Allocated], *, node: Node | None = None
-) -> None:
-    """Then: entitled asks, or such that require the ``node``, preempt the victim, then nothing."""
-    app = rm.has_application(queue=ENTITLED_QUEUE if node is None else None)
-
-    first = rm.claims(app, node=node)
-    release = rm.sees_preemption_of(*spared, victim, by=first)
-    rm.agrees(release, Released(identity=victim.identity))
-    rm.expect(Allocated(first))
-
-    rm.claims(app, node=node)
-    rm.sees_no_preemption_of(*spared)
-
-
 @requirement("SI-PRE-003")
 def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
@@ -227,7 +212,7 @@ def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
     victim = rm.has_allocation(taker, policy=MAY_NOT_PREEMPT)
     spared += [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(4)]
 
-    preempts_only(rm, victim, spared)
+    rm.preempts_only(victim, spared)
 
 
 def has_node_to_require(rm: ResourceManager) -> Node:
@@ -250,7 +235,7 @@ def test_a_task_that_opted_out_is_not_preempted_for_an_ask_that_requires_its_nod
     victim = rm.has_allocation(taker, policy=MAY_NOT_PREEMPT)
     spared += [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(4)]
 
-    preempts_only(rm, victim, spared, node=node)
+    rm.preempts_only(victim, spared, node=node)
 
 
 @requirement("SI-PRE-003")
@@ -293,7 +278,7 @@ def test_a_placeholder_that_opted_out_is_not_preempted(rm: ResourceManager) -> N
         spared = [rm.expect(Allocated(ask, placeholder=True)) for ask in asks]
     spared.append(rm.has_allocation(gang, policy=OPTED_OUT))  # keeps the gang from waiting
 
-    preempts_only(rm, victim, spared)
+    rm.preempts_only(victim, spared)
 
 
 def has_real_members(
@@ -327,7 +312,7 @@ def test_what_replaced_a_placeholder_and_opted_out_is_not_preempted(rm: Resource
     victim = rm.has_allocation(rm.has_application(queue=TAKING_QUEUE), policy=MAY_NOT_PREEMPT)
     spared = has_real_members(rm, 9, policy=OPTED_OUT)
 
-    preempts_only(rm, victim, spared)
+    rm.preempts_only(victim, spared)
 
 
 @requirement("SI-PRE-004")
@@ -362,16 +347,20 @@ def test_an_ask_that_requires_a_node_preempts_there_only_if_it_may(rm: ResourceM
     rm.sees_preemption_of(*left, by=rm.claims(app, node=node))
 
 
-@pytest.mark.parametrize("priority", [5, -5])
+@pytest.mark.parametrize(
+    ("priority", "above"),
+    [(5, 5), (-5, 5), (-2_000_000_000, 4_000_000_000)],
+    ids=["positive", "negative", "far below"],  # by more than an int32 can hold
+)
 @requirement("SI-PRE-005")
 def test_victims_do_not_have_a_higher_priority_than_the_ask(
-    rm: ResourceManager, priority: int
+    rm: ResourceManager, priority: int, above: int
 ) -> None:
     rm.has_node(memory=10)
     taker = rm.has_application(queue=TAKING_QUEUE)
-    higher = [rm.has_allocation(taker, priority=priority + 5) for _ in range(5)]
+    higher = [rm.has_allocation(taker, priority=priority + above) for _ in range(5)]
     lower = rm.has_allocation(taker, priority=priority - 5)
-    higher += [rm.has_allocation(taker, priority=priority + 5) for _ in range(4)]
+    higher += [rm.has_allocation(taker, priority=priority + above) for _ in range(4)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
     first = rm.claims(entitled, priority=priority)
@@ -391,7 +380,7 @@ def test_an_ask_that_requires_a_node_preempts_no_higher_priority_there(rm: Resou
     lower = rm.has_allocation(taker, priority=CLAIM - 5)
     higher += [rm.has_allocation(taker, priority=CLAIM + 5) for _ in range(4)]
 
-    preempts_only(rm, lower, higher, node=node)
+    rm.preempts_only(lower, higher, node=node)
 
 
 @requirement("SI-PRE-005")
@@ -415,7 +404,7 @@ def test_a_placeholder_of_a_higher_priority_is_not_preempted(rm: ResourceManager
         higher = [rm.expect(Allocated(ask, placeholder=True)) for ask in asks]
     higher.append(rm.has_allocation(gang, priority=CLAIM + 5))  # keeps the gang from waiting
 
-    preempts_only(rm, lower, higher)
+    rm.preempts_only(lower, higher)
 
 
 @requirement("SI-PRE-005")
@@ -427,7 +416,7 @@ def test_what_replaced_a_placeholder_of_a_higher_priority_is_not_preempted(
     lower = rm.has_allocation(rm.has_application(queue=TAKING_QUEUE), priority=CLAIM - 5)
     higher = has_real_members(rm, 9, priority=CLAIM + 5)
 
-    preempts_only(rm, lower, higher)
+    rm.preempts_only(lower, higher)
 
 
 @requirement("SI-PRE-005")
@@ -442,7 +431,7 @@ def test_an_updated_victim_does_not_have_a_higher_priority_than_the_ask(
     for allocation in higher:
         rm.updates_allocation(allocation, resources={"memory": 1, "vcore": 2})
 
-    preempts_only(rm, lower, higher)
+    rm.preempts_only(lower, higher)
 
 
 @requirement("SI-APP-027")
@@ -484,7 +473,7 @@ def test_the_policy_of_a_recovered_allocation_is_honoured(rm: ResourceManager) -
     victim = rm.remembers_allocation(taker, node, policy=MAY_NOT_PREEMPT)
     rm.has_recovered_node(node, *spared[:5], victim, *spared[5:])
 
-    preempts_only(rm, victim, spared)
+    rm.preempts_only(victim, spared)
 
 
 @requirement("SI-PRE-002", "SI-PRE-008")

@@ -14,7 +14,7 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.queue_configurations import UNUSABLE, queues, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.gangs import replaced
+from siconform.rm.steps.gangs import QUOTA_QUEUE, replaced
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -171,6 +171,28 @@ def test_registering_again_forgets_asks_and_allocations(unregistered_rm: Unregis
 
     unregistered_rm.expect(Allocated(fresh, node=node))
     unregistered_rm.expect_none(Allocated(application=app))
+
+
+@requirement("SI-REG-007")
+@registering_again_is_a_race
+def test_registering_again_forgets_the_share_of_what_was_being_released(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered()
+    rm.needs(Feature.QUOTAS)
+    node = rm.has_node(memory=10)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
+    placeholder = rm.has_placeholder(gang)
+    with rm.confirming_nothing():
+        rm.has_open_replacement(gang, [placeholder])
+        rm.has_registered_again()
+
+    rm.registers_node(node, memory=10)
+    rm.expect(NodeAccepted(node))
+
+    whole = rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=10)
+    rm.expect(Allocated(whole, node=node))
 
 
 @requirement("SI-REG-007")

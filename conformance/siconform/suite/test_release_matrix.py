@@ -33,6 +33,7 @@ import pytest
 from siconform.marks import requirement
 from siconform.protocol.notifications import (
     Allocated,
+    AskReleased,
     Released,
     StreamEnded,
     Termination,
@@ -218,6 +219,25 @@ def test_a_confirmation_of_nothing_makes_no_replacement(
         unregistered_rm.expect(
             Allocated(unregistered_rm.asks(unregistered_rm.has_application(), memory=1))
         )
+
+
+@of_types_that_confirm
+@requirement("SI-REL-014")
+def test_a_pending_ask_that_a_confirmation_of_nothing_ended_is_not_allocated(
+    rm: ResourceManager, termination: Termination
+) -> None:
+    rm.has_full_node()
+    ask = rm.has_pending_ask(rm.has_application())
+
+    rm.withdraws(ask, termination)
+    answer = rm.receive_if_any(AskReleased(ask))
+    rm.has_node()
+
+    rm.records("a confirmation of a pending ask", answer, otherwise="no answer")
+    with rm.control("the stream serves an ordinary request"):
+        rm.expect(Allocated(rm.asks(rm.has_application())))
+    if answer is not None:
+        rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-REL-011")

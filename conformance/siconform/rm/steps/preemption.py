@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from siconform.expecting.checks import needs_some, precondition
+from siconform.expecting.checks import agrees, needs_some, precondition
 from siconform.expecting.endpoint import Endpoint
 from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.protocol.handles import Application, Ask, Node
@@ -141,6 +141,22 @@ class PreemptionSteps(BasicSteps):
                 expected=f"memory {least} or more",
                 happened=f"memory {left}",
             )
+
+    def preempts_only(
+        self, victim: Allocated, spared: Sequence[Allocated], *, node: Node | None = None
+    ) -> None:
+        """Expect entitled asks, or such that require ``node``, to preempt the victim, then nothing.
+
+        NotForThisTarget if the first of them preempts nothing: preemption is optional.
+        """
+        app = self.has_application(queue=ENTITLED_QUEUE if node is None else None)
+        first = self.claims(app, node=node)
+        release = self.sees_preemption_of(*spared, victim, by=first)
+        agrees(release, Released(identity=victim.identity))
+        self.expect(Allocated(first))
+
+        self.claims(app, node=node)
+        self.sees_no_preemption_of(*spared)
 
     def sees_no_preemption_of(self, *allocations: Allocated | str) -> None:
         """Check that none is released within several times the duration of preemption.
