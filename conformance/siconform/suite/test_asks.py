@@ -365,6 +365,21 @@ def test_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(withdrawn))
 
 
+@requirement("SI-ASK-018")
+def test_an_ask_that_is_withdrawn_after_an_update_is_never_allocated(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    withdrawn, waiting = rm.has_pending_ask(app), rm.has_pending_ask(app)
+    rm.has_asked_again(withdrawn, memory=2)
+
+    rm.withdraws(withdrawn)
+    rm.has_node()
+
+    with rm.control("an equal ask that is not withdrawn is allocated"):
+        rm.expect(Allocated(waiting))
+    rm.expect_none(Allocated(withdrawn))
+
+
 @requirement("SI-ASK-019")
 def test_an_allocated_ask_is_not_rejected_afterwards(rm: ResourceManager) -> None:
     node = rm.has_node()
