@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
 
 from sireference.core import withdrawal
 from sireference.core.model import Ask, Effect
@@ -11,6 +13,8 @@ from sireference.core.state.pending_asks import PendingAsks
 
 from mutation.inside import Original, Patch
 from mutation.mutant import mutant
+
+_COUNTED: Final = 2  # updates of an amount
 
 
 def updates_of_asks(patch: Patch) -> Counter[tuple[str, str]]:
@@ -45,3 +49,22 @@ def _(patch: Patch) -> None:
         return effects
 
     patch.instead_of(withdrawal.withdraw, withdraw)
+
+
+@mutant(
+    "third-update-of-an-amount-ignored",
+    "From its third update on, a pending ask keeps the amount of the second.",
+    breaks=("SI-ASK-032",),
+)
+def _(patch: Patch) -> None:
+    def put(
+        original: Callable[..., None], asks: PendingAsks, earlier: PendingAsk, ask: Ask
+    ) -> None:
+        is_late = updates[ask.application_id, ask.key] >= _COUNTED
+        if is_late and ask.resource != earlier.ask.resource:
+            patch.fires()
+            ask = replace(ask, resource=earlier.ask.resource)
+        original(asks, earlier, ask)
+
+    updates = updates_of_asks(patch)
+    patch.instead_of(PendingAsks.replace, put)

@@ -63,14 +63,18 @@ def test_an_ask_with_a_pending_key_adds_no_demand(rm: ResourceManager) -> None:
             rm.expect(Allocated(other))
 
 
+@pytest.mark.parametrize("amounts", [(3,), (9, 7, 5, 3)], ids=["one", "four"])
 @requirement("SI-ASK-004", "SI-ASK-032")
-def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
+def test_the_values_of_the_last_replacing_ask_are_used(
+    rm: ResourceManager, amounts: tuple[int, ...]
+) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     rm.has_allocation(app, memory=6, node=node)
     ask = rm.has_pending_ask(app, memory=8)
 
-    rm.has_asked_again(ask, memory=3)
+    for memory in amounts:
+        rm.has_asked_again(ask, memory=memory)
 
     real = rm.expect(Allocated(ask, node=node))
     rm.gives(real, {"memory": 3, "vcore": 1}, below={"memory": 8})
