@@ -1,11 +1,12 @@
 """Asks: keys, replacement, rejection, priority and withdrawal (SI-ASK)."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.notifications import (
     Allocated,
@@ -18,6 +19,8 @@ from siconform.protocol.notifications import (
 from siconform.protocol.queue_configurations import queues_with_shared_quota
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
+
+LATER: Final = 5.0  # seconds in which an action of the RM might be undone
 
 
 @requirement("SI-ASK-001")
@@ -381,6 +384,23 @@ def test_an_ask_that_is_withdrawn_after_an_update_is_never_allocated(rm: Resourc
 
     with rm.control("an equal ask that is not withdrawn is allocated"):
         rm.expect(Allocated(waiting))
+    rm.expect_none(Allocated(withdrawn))
+
+
+@waits
+@requirement("SI-ASK-018")
+def test_a_withdrawn_ask_is_not_allocated_later_either(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    withdrawn, waiting = rm.has_pending_ask(app), rm.has_pending_ask(app)
+    rm.withdraws(withdrawn)
+    rm.has_node()
+    with rm.control("an equal ask that is not withdrawn is allocated"):
+        rm.expect(Allocated(waiting))
+
+    rm.stays_quiet(Allocated(withdrawn), window=LATER)
+
+    rm.expect(Allocated(rm.asks(app)))
     rm.expect_none(Allocated(withdrawn))
 
 
