@@ -1,13 +1,18 @@
 """Mutants that undo what the RM requested, some time after they carried it out."""
 
+from functools import partial
 from typing import Final
 
-from sireference.core import withdrawal
-from sireference.core.model import Effect
+from sireference.core import nodes, withdrawal
+from sireference.core.model import Effect, NodeInfo
+from sireference.core.resources import Resource
 from sireference.core.state.application import PendingAsk
+from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
+from sireference.core.states import NodeAction, NodeState
 
 from mutation.inside import Original, Patch
+from mutation.inside.node_actions import ends_draining
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
@@ -34,3 +39,53 @@ def _(
     effects = original(partition, pending, now)
     partition.timers.set(now + _LATER, come_back)
     return effects
+
+
+@mutant(
+    "drains-are-forgotten",
+    f"A draining node is schedulable again {_LATER} s after it was drained.",
+    breaks=("SI-NODE-026",),
+)
+def _(patch: Patch) -> None:
+    def forget(partition: Partition, node: Node, _now: float) -> list[Effect]:
+        ends_draining(patch, partition, node)
+        return []
+
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        effects = original(partition, node, info, now)
+        if info.action is NodeAction.DRAIN_NODE:
+            partition.timers.set(now + _LATER, partial(forget, partition, node))
+        return effects
+
+    patch.instead_of(nodes.change, change)
+
+
+@mutant(
+    "smaller-nodes-grow-back",
+    f"A node whose capacity was lowered has its earlier one again {_LATER} s later.",
+    breaks=("SI-NODE-018",),
+)
+def _(patch: Patch) -> None:
+    def grow_back(
+        partition: Partition, node: Node, capacity: Resource, _now: float
+    ) -> list[Effect]:
+        if partition.nodes.get(node.node_id) is node:
+            patch.fires()
+            partition.total += capacity - node.capacity
+            node.resize(capacity, node.occupied)
+            if node.state is NodeState.SCHEDULABLE:
+                partition.node_index.capacity_freed(node)
+        return []
+
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        before = node.capacity
+        effects = original(partition, node, info, now)
+        if not before.fits(node.capacity):
+            partition.timers.set(now + _LATER, partial(grow_back, partition, node, before))
+        return effects
+
+    patch.instead_of(nodes.change, change)
