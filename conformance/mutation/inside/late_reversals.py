@@ -1,11 +1,13 @@
 """Mutants that undo what the RM requested, some time after they carried it out."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from sireference.core import nodes, withdrawal
+from sireference.core import allocations, nodes, withdrawal
 from sireference.core.model import Effect, NodeInfo
 from sireference.core.resources import Resource
+from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
@@ -13,10 +15,12 @@ from sireference.core.states import NodeAction, NodeState
 
 from mutation.inside import Original, Patch
 from mutation.inside.node_actions import ends_draining
+from mutation.inside.updated_asks import updates_of_asks
 from mutation.mutant import mutant
 from mutation.patching import instead_of
 
 _LATER: Final = 2.5  # seconds
+_PLACED_FOR: Final = 3.0  # seconds
 
 
 @mutant(
@@ -89,3 +93,26 @@ def _(patch: Patch) -> None:
         return effects
 
     patch.instead_of(nodes.change, change)
+
+
+@mutant(
+    "allocations-of-updated-asks-time-out",
+    f"An allocation whose ask was updated before is released with TIMEOUT after {_PLACED_FOR} s.",
+    breaks=("SI-APP-013",),
+)
+def _(patch: Patch) -> None:
+    updates = updates_of_asks(patch)
+
+    def watch(
+        original: Callable[..., None], partition: Partition, live: Allocation, now: float
+    ) -> None:
+        original(partition, live, now)
+        ask = live.record.ask
+        if updates[ask.application_id, ask.key] and live.timer is None:
+            live.timer = partition.timers.set(now + _PLACED_FOR, partial(expire, partition, live))
+
+    def expire(partition: Partition, live: Allocation, now: float) -> list[Effect]:
+        patch.fires()
+        return allocations.expire(partition, live, now)
+
+    patch.instead_of(allocations.watch, watch)
