@@ -22,6 +22,7 @@ from siconform.protocol.queue_configurations import (
 )
 from siconform.protocol.snapshot_facts import ApplicationSeen, SettingSeen
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -296,6 +297,26 @@ def test_two_queues_do_not_get_the_same_capacity_in_one_go(rm: ResourceManager) 
 
     rm.expect(Allocated(application=OneOf(apps)))
     rm.expect_none(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-CFG-008")
+def test_an_allocation_of_a_key_used_again_counts_in_its_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(app, memory=1)  # keeps the application from completing
+    ended = rm.has_released(rm.has_allocation(app, memory=5))
+    again = rm.asks(app, key=ended.key, memory=5)
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    served = [received] if isinstance(received, Allocated) else []
+    rm.needs_some(served, of="to serve a key for a second time")
+
+    beyond = rm.asks(app, memory=5)
+
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask that still fits is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=4)))
 
 
 @requirement("SI-CFG-006")
