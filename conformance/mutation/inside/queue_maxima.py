@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.partition import Partition
 
 from mutation.inside import Patch
 from mutation.inside.keys import ended_keys
 from mutation.mutant import mutant
+from mutation.patching import instead_of
 
 
 @mutant(
@@ -36,3 +38,28 @@ def _(patch: Patch) -> None:
 
     patch.instead_of(Partition.book, book)
     patch.quietly().instead_of(Partition.unbook, unbook)
+
+
+@mutant(
+    "updates-count-up-to-the-maximum",
+    "The update of an allocation is counted in its queues only as far as their maxima.",
+    breaks=("SI-ALLOC-012",),
+)
+@instead_of(Partition.resize)
+def _(
+    patch: Patch,
+    original: Callable[..., bool],
+    partition: Partition,
+    live: Allocation,
+    resource: Resource,
+) -> bool:
+    shrinks = original(partition, live, resource)
+    for quota in live.application.quotas:
+        most = quota.maximum.amounts if quota.maximum is not None else {}
+        used = quota.used.amounts
+        beyond = {name: used.get(name, 0) - most[name] for name in most}
+        too_much = {name: amount for name, amount in beyond.items() if amount > 0}
+        if too_much:
+            patch.fires()
+            quota.unbook(Resource(too_much))
+    return shrinks
