@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from sireference.core import scheduling_pass
 from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import AskGroup
 from sireference.core.state.partition import Partition
 
 from mutation.inside import Patch
@@ -63,3 +65,20 @@ def _(
             patch.fires()
             quota.unbook(Resource(too_much))
     return shrinks
+
+
+@mutant(
+    "maxima-are-for-asks-without-priority",
+    "An ask with a positive priority is allocated beyond the maxima of its queues.",
+    breaks=("SI-CFG-008",),
+)
+@instead_of(scheduling_pass.find)
+def _(patch: Patch, original: Callable[..., Any], partition: Partition, ask_group: AskGroup) -> Any:
+    pending = ask_group.first()
+    quotas = ask_group.application.quotas
+    fits = all(quota.has_capacity(ask_group.need) for quota in quotas)
+    if fits or pending is None or pending.ask.priority <= 0:
+        return original(partition, ask_group)
+    patch.fires()
+    nodes = partition.node_index
+    return nodes.find(ask_group.profile, ask_group.need) or nodes.waiting

@@ -300,6 +300,23 @@ def test_two_queues_do_not_get_the_same_capacity_in_one_go(rm: ResourceManager) 
 
 
 @requirement("SI-CFG-008")
+def test_an_ask_with_a_priority_gets_no_more_than_the_maximum_of_its_queue(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(app, memory=6, priority=5)
+
+    beyond = rm.asks(app, memory=6, priority=5)
+
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask that still fits is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=4, priority=5)))
+
+
+@requirement("SI-CFG-008")
 def test_an_allocation_of_a_key_used_again_counts_in_its_queue(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=100)
