@@ -251,7 +251,7 @@ def test_the_maximum_of_a_queue_is_shared_by_those_below_it(rm: ResourceManager)
     left = rm.has_application(queue="root.parent.left")
     right = rm.has_application(queue="root.parent.right")
     limited = rm.has_application(queue="root.quota")
-    rm.has_ask_left_alone(limited, "the quota of a queue", memory=11)
+    rm.withdraws(rm.has_ask_left_alone(limited, "the quota of a queue", memory=11))
 
     rm.has_allocation(left, memory=6)
     beyond = rm.asks(right, memory=6)
@@ -290,7 +290,7 @@ def test_two_queues_do_not_get_the_same_capacity_in_one_go(rm: ResourceManager) 
     apps = [rm.has_application(queue=f"root.parent.{leaf}") for leaf in ("left", "right")]
     limited = rm.has_application(queue="root.quota")
     rm.has_node(memory=100)
-    rm.has_ask_left_alone(limited, "the quota of a queue", memory=11)
+    rm.withdraws(rm.has_ask_left_alone(limited, "the quota of a queue", memory=11))
 
     with rm.one_message():
         asks = [rm.asks(app, memory=6) for app in apps for _ in range(2)]
