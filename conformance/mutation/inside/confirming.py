@@ -339,3 +339,33 @@ def _(
         ended = AskRelease(partition.name, name, pending.ask.key, stopped, "withdrawn")
         effects.append(ReleasedAsk(rm.rm_id, ended))
     return effects
+
+
+@mutant(
+    "second-stop-in-a-message-frees-the-node-again",
+    "An allocation that is released twice in one message is freed twice on its node.",
+    breaks=("SI-REL-005",),
+)
+def _(patch: Patch) -> None:
+    ended: dict[str, Any] = {}  # by this message
+
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        ended.clear()
+        return original(rm, event, now)
+
+    def stop(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        ended[live.record.identity] = live
+        return original(partition, live, *rest)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        live = ended.get(identity_of(request))
+        partition = rm.partitions.get(partition_name(request.partition))
+        if live is not None and partition is not None and request.termination in BY_THE_RM:
+            patch.fires()
+            live.node.unbook(live.record.ask.resource)
+            partition.node_index.capacity_freed(live.node)
+        return original(rm, request, now)
+
+    patch.quietly().instead_of(scheduler.apply, apply)
+    patch.quietly().instead_of(releases.stop, stop)
+    patch.instead_of(releases.release, release)

@@ -1,6 +1,7 @@
 """Execution timeouts of applications (SI-APP)."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from siconform.catalogue.features import Feature
 from siconform.marks import registering_again_is_a_race, requirement, waits
@@ -18,6 +19,8 @@ from siconform.protocol.notifications import (
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
+
+LATER: Final = 5.0  # seconds in which an allocation might be ended
 
 
 def ends_when_due(rm: ResourceManager, held: Allocated, *, seconds: float, since: float) -> None:
@@ -337,6 +340,21 @@ def test_the_timeout_of_a_completed_application_does_not_limit_the_next_of_its_i
         window=max(before + limit + rm.deadlines.timer - rm.now(), 0.0),
     )
     rm.expect(Allocated(rm.asks(app)))
+    rm.still_holds(unlimited)
+
+
+@waits
+@requirement("SI-APP-013")
+def test_the_allocation_of_an_ask_that_was_updated_has_no_limit_either(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app)
+    rm.has_asked_again(ask, memory=2)
+    rm.has_node()
+
+    unlimited = rm.expect(Allocated(ask))
+
+    rm.stays_quiet(*ends_of(unlimited), window=LATER)
     rm.still_holds(unlimited)
 
 

@@ -1,11 +1,12 @@
 """Asks: keys, replacement, rejection, priority and withdrawal (SI-ASK)."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.notifications import (
     Allocated,
@@ -18,6 +19,8 @@ from siconform.protocol.notifications import (
 from siconform.protocol.queue_configurations import queues_with_shared_quota
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
+
+LATER: Final = 5.0  # seconds in which an action of the RM might be undone
 
 
 @requirement("SI-ASK-001")
@@ -63,14 +66,18 @@ def test_an_ask_with_a_pending_key_adds_no_demand(rm: ResourceManager) -> None:
             rm.expect(Allocated(other))
 
 
+@pytest.mark.parametrize("amounts", [(3,), (9, 7, 5, 3)], ids=["one", "four"])
 @requirement("SI-ASK-004", "SI-ASK-032")
-def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
+def test_the_values_of_the_last_replacing_ask_are_used(
+    rm: ResourceManager, amounts: tuple[int, ...]
+) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     rm.has_allocation(app, memory=6, node=node)
     ask = rm.has_pending_ask(app, memory=8)
 
-    rm.has_asked_again(ask, memory=3)
+    for memory in amounts:
+        rm.has_asked_again(ask, memory=memory)
 
     real = rm.expect(Allocated(ask, node=node))
     rm.gives(real, {"memory": 3, "vcore": 1}, below={"memory": 8})
@@ -362,6 +369,38 @@ def test_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
 
     with rm.control("an equal ask that is not withdrawn is allocated"):
         rm.expect(Allocated(waiting))
+    rm.expect_none(Allocated(withdrawn))
+
+
+@requirement("SI-ASK-018")
+def test_an_ask_that_is_withdrawn_after_an_update_is_never_allocated(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    withdrawn, waiting = rm.has_pending_ask(app), rm.has_pending_ask(app)
+    rm.has_asked_again(withdrawn, memory=2)
+
+    rm.withdraws(withdrawn)
+    rm.has_node()
+
+    with rm.control("an equal ask that is not withdrawn is allocated"):
+        rm.expect(Allocated(waiting))
+    rm.expect_none(Allocated(withdrawn))
+
+
+@waits
+@requirement("SI-ASK-018")
+def test_a_withdrawn_ask_is_not_allocated_later_either(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    withdrawn, waiting = rm.has_pending_ask(app), rm.has_pending_ask(app)
+    rm.withdraws(withdrawn)
+    rm.has_node()
+    with rm.control("an equal ask that is not withdrawn is allocated"):
+        rm.expect(Allocated(waiting))
+
+    rm.stays_quiet(Allocated(withdrawn), window=LATER)
+
+    rm.expect(Allocated(rm.asks(app)))
     rm.expect_none(Allocated(withdrawn))
 
 

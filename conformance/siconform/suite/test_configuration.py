@@ -22,6 +22,7 @@ from siconform.protocol.queue_configurations import (
 )
 from siconform.protocol.snapshot_facts import ApplicationSeen, SettingSeen
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
@@ -250,7 +251,7 @@ def test_the_maximum_of_a_queue_is_shared_by_those_below_it(rm: ResourceManager)
     left = rm.has_application(queue="root.parent.left")
     right = rm.has_application(queue="root.parent.right")
     limited = rm.has_application(queue="root.quota")
-    rm.has_ask_left_alone(limited, "the quota of a queue", memory=11)
+    rm.withdraws(rm.has_ask_left_alone(limited, "the quota of a queue", memory=11))
 
     rm.has_allocation(left, memory=6)
     beyond = rm.asks(right, memory=6)
@@ -289,13 +290,50 @@ def test_two_queues_do_not_get_the_same_capacity_in_one_go(rm: ResourceManager) 
     apps = [rm.has_application(queue=f"root.parent.{leaf}") for leaf in ("left", "right")]
     limited = rm.has_application(queue="root.quota")
     rm.has_node(memory=100)
-    rm.has_ask_left_alone(limited, "the quota of a queue", memory=11)
+    rm.withdraws(rm.has_ask_left_alone(limited, "the quota of a queue", memory=11))
 
     with rm.one_message():
         asks = [rm.asks(app, memory=6) for app in apps for _ in range(2)]
 
     rm.expect(Allocated(application=OneOf(apps)))
     rm.expect_none(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-CFG-008")
+def test_an_ask_with_a_priority_gets_no_more_than_the_maximum_of_its_queue(
+    rm: ResourceManager,
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(app, memory=6, priority=5)
+
+    beyond = rm.asks(app, memory=6, priority=5)
+
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask that still fits is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=4, priority=5)))
+
+
+@requirement("SI-CFG-008")
+def test_an_allocation_of_a_key_used_again_counts_in_its_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(app, memory=1)  # keeps the application from completing
+    ended = rm.has_released(rm.has_allocation(app, memory=5))
+    again = rm.asks(app, key=ended.key, memory=5)
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    served = [received] if isinstance(received, Allocated) else []
+    rm.needs_some(served, of="to serve a key for a second time")
+
+    beyond = rm.asks(app, memory=5)
+
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask that still fits is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=4)))
 
 
 @requirement("SI-CFG-006")

@@ -1,16 +1,19 @@
 """Node updates: capacity, occupied resource and attributes (SI-NODE)."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import pytest
 
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.matchers import Including, Lacking
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
+
+LATER: Final = 5.0  # seconds in which an action of the RM might be undone
 
 
 @requirement("SI-NODE-017", "SI-NODE-006")
@@ -500,3 +503,23 @@ def test_a_node_that_was_below_its_use_and_grows_has_only_what_is_left(rm: Resou
     with rm.control("an ask that fits is allocated"):
         rm.withdraws(beyond)
         rm.expect(Allocated(rm.asks(app, memory=2), node=node))
+
+
+@waits
+@requirement("SI-NODE-018", "SI-NODE-026")
+def test_a_node_that_shrank_and_one_that_drains_take_no_more_later_either(
+    rm: ResourceManager,
+) -> None:
+    smaller, drained = rm.has_node(memory=10), rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.updates_node(smaller, memory=4)
+    rm.drains(drained)
+    rm.has_allocation(app, memory=1, node=smaller)  # keeps the application from completing
+    too_large = rm.asks(app, memory=6)
+
+    rm.stays_quiet(Allocated(too_large), window=LATER)
+
+    rm.is_not_served(too_large)
+    with rm.control("an ask that fits the smaller node is allocated"):
+        rm.withdraws(too_large)
+        rm.expect(Allocated(rm.asks(app, memory=3), node=smaller))

@@ -235,6 +235,24 @@ def test_releasing_an_allocation_twice_frees_its_capacity_once(
     rm.is_not_served(rm.asks(app, memory=10))
 
 
+@requirement("SI-REL-005")
+def test_releasing_an_allocation_twice_in_one_message_frees_its_capacity_once(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
+
+    with rm.one_message():
+        for _ in range(2):
+            rm.releases(allocation)
+
+    with rm.control("the first release frees the capacity"):
+        rm.is_served(waiting)
+    rm.is_not_served(rm.asks(app, memory=10))
+
+
 @requirement("SI-REL-006", "SI-WIRE-009")
 def test_a_release_without_type_is_a_stop_by_the_rm(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

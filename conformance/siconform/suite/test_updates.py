@@ -114,6 +114,26 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
     counts_until_it_is_smaller(rm, app, allocation)
 
 
+@requirement("SI-ALLOC-012")
+def test_an_update_beyond_the_maximum_of_its_queue_counts_in_full(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    allocation, other = rm.has_allocation(app, memory=2), rm.has_allocation(app, memory=6)
+    rm.has_updated(allocation, memory=8)
+    rm.settles()  # one of them may be preempted
+    are_kept = not (rm.was_released(allocation) or rm.was_released(other))
+    rm.needs_some([other] if are_kept else [], of="to keep what exceeds the maximum of its queue")
+
+    rm.has_released(other)
+
+    beyond = rm.asks(app, memory=4)
+    rm.expect_none(Allocated(beyond))
+    with rm.control("an ask that fits as well is allocated"):
+        rm.withdraws(beyond)
+        rm.expect(Allocated(rm.asks(app, memory=2)))
+
+
 @pytest.mark.parametrize("leaf", ["first", "second"], ids=["its queue", "the queue above"])
 @requirement("SI-ALLOC-012")
 def test_a_smaller_amount_of_another_resource_counts_as_much_in_its_queues(
