@@ -328,6 +328,26 @@ def test_the_waiting_time_of_a_removed_application_does_not_complete_the_next_of
 
 
 @waits
+@requirement("SI-APP-029")
+def test_the_waiting_time_of_a_removed_application_does_not_shorten_that_of_the_next_of_its_id(
+    rm: ResourceManager,
+) -> None:
+    time_to_wait = rm.waiting_timeout()
+    rm.has_node()
+    began = rm.now()
+    removed = rm.has_waiting_application()
+    rm.waits_a_while(since=began)
+    rm.has_removed(removed)
+    rm.passes_over(ApplicationUpdated(removed))
+    allocation = rm.has_allocation(rm.has_application(removed))
+    since = rm.now()
+
+    rm.releases(allocation)
+
+    rm.is_completed_when_due(removed, seconds=time_to_wait, since=since)
+
+
+@waits
 @requirement("SI-APP-030")
 def test_a_completed_application_leaves_its_queue_by_itself(rm: ResourceManager) -> None:
     rm.needs(Feature.APPLICATION_LIMIT)

@@ -1,8 +1,9 @@
 """What follows the placeholder timeout, by the style of the gang (SI-GANG)."""
 
 from siconform.catalogue.features import Feature
-from siconform.marks import disruptive, requirement
+from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING, WAITING
+from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -116,6 +117,46 @@ def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_hard_one(
 
     rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
     rm.expect_none(ApplicationUpdated(partial.gang, state=FAILURE))
+
+
+def goes_on_with_the_id_of(rm: ResourceManager, ended: Gang, placeholders: list[Allocated]) -> None:
+    """Then: a gang of style soft goes on after its timeout, although this one had its id."""
+    for placeholder in placeholders:
+        rm.decommissions(placeholder.node)  # the last placeholder of the next one fits no node
+    partial = rm.has_partial_gang(ended, style=SOFT, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.synchronise_all()  # no longer: an empty application soon ends
+
+    rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
+    rm.expect_none(ApplicationUpdated(partial.gang, state=FAILURE))
+
+
+@waits
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_completed_hard_one(
+    rm: ResourceManager,
+) -> None:
+    completed, placeholders = rm.has_complete_gang(style=HARD, limit=rm.short_limit())
+    real, _ = rm.has_replaced(completed, placeholders)
+    rm.has_released(real)
+    rm.outlasts_waiting()
+    rm.passes_over(ApplicationUpdated(completed))
+
+    goes_on_with_the_id_of(rm, completed, placeholders)
+
+
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_failed_one(
+    rm: ResourceManager,
+) -> None:
+    failed = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    rm.has_expired(failed)
+    with rm.precondition("its failure is reported"):
+        rm.expect_failure(failed.gang)
+    rm.settles()  # the id need not be free at once
+    rm.passes_over(ApplicationUpdated(failed.gang))
+
+    goes_on_with_the_id_of(rm, failed.gang, list(failed.placeholders))
 
 
 @requirement("SI-GANG-035")
