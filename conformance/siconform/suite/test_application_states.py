@@ -225,6 +225,29 @@ def test_a_new_ask_takes_a_waiting_application_back_to_running(rm: ResourceManag
     rm.records("an application back from waiting", *back[-1:], otherwise="not reported")
 
 
+@waits
+@requirement("SI-APP-028")
+def test_an_ask_that_does_not_fit_keeps_a_waiting_application_from_completing(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    held = rm.has_allocation(rm.has_application(), memory=9)
+    since = rm.now()
+    app = rm.has_waiting_application()
+
+    with rm.in_its_waiting_time(since=since):
+        pending = rm.asks(app, memory=10)
+        rm.is_pending(pending)
+
+    rm.outlasts_waiting()
+    rm.needs_some([] if rm.rejected(pending) else [held], of="to keep an ask pending")
+    rm.expect_none(ApplicationUpdated(app, state=COMPLETED))
+    rm.submits_application(app)
+    rm.expect(ApplicationRejected(app))  # the id of a completed one would be free
+    rm.releases(held)
+    rm.expect(Allocated(pending))
+
+
 @real_clock
 @waits
 @requirement("SI-APP-029", "SI-APP-028")
@@ -357,6 +380,22 @@ def test_a_completed_application_leaves_its_queue_by_itself(rm: ResourceManager)
     second = rm.has_application_held_back(queue="root.single")
 
     rm.releases(allocation)
+
+    rm.is_let_in(second, after=time_to_wait)
+
+
+@waits
+@requirement("SI-APP-030")
+def test_a_completed_gang_leaves_its_queue_by_itself(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.needs(Feature.APPLICATION_LIMIT)
+    time_to_wait = rm.waiting_timeout()
+    rm.has_node()
+    gang = rm.has_gang(queue="root.single", members=2)
+    real, _ = rm.has_replaced(gang, rm.has_placeholders(gang))
+    second = rm.has_application_held_back(queue="root.single")
+
+    rm.releases(real)
 
     rm.is_let_in(second, after=time_to_wait)
 
