@@ -1,5 +1,7 @@
 """What follows the placeholder timeout, by the style of the gang (SI-GANG)."""
 
+import pytest
+
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING, WAITING
@@ -15,16 +17,21 @@ from siconform.protocol.notifications import (
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import (
+    ANOTHER_GROUP,
     HARD,
     QUOTA_QUEUE,
     SOFT,
+    TASK_GROUP,
 )
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
+@pytest.mark.parametrize(
+    "groups", [[], [TASK_GROUP, ANOTHER_GROUP, TASK_GROUP]], ids=["one group", "two groups"]
+)
 @requirement("SI-GANG-034")
-def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
-    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager, groups: list[str]) -> None:
+    partial = rm.has_partial_gang(groups=groups, style=HARD, limit=rm.short_limit())
     rm.has_expired(partial)
 
     rm.expect_failure(partial.gang)
