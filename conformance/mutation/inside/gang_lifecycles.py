@@ -223,3 +223,30 @@ def _(
     patch.fires()
     partition.gangs[application].timer = None
     return []
+
+
+@mutant(
+    "replacement-keeps-a-gang-failing",
+    "A gang that fails while a placeholder is replaced is never failed for good.",
+    breaks=("SI-APP-037",),
+)
+def _(patch: Patch) -> None:
+    stuck: set[Application] = set()
+
+    def withdraw(
+        original: Original, partition: Partition, asks: list[PendingAsk], *rest: Any
+    ) -> list[Effect]:
+        stuck.update(one.application for one in asks if one.awaiting)
+        return original(partition, asks, *rest)
+
+    def settle(
+        original: Original, partition: Partition, application: Application, now: float
+    ) -> list[Effect]:
+        is_last = application.state is ApplicationState.FAILING and not application.held
+        if application not in stuck or not is_last:
+            return original(partition, application, now)
+        patch.fires()
+        return []
+
+    patch.quietly().instead_of(application_lifecycle.withdraw, withdraw)
+    patch.instead_of(application_lifecycle.settle, settle)

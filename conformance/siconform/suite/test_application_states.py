@@ -12,7 +12,15 @@ from siconform.marks import (
     requirement,
     waits,
 )
-from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING, WAITING
+from siconform.outcomes import NotOffered
+from siconform.protocol.application_states import (
+    ACCEPTED,
+    COMPLETED,
+    FAILED,
+    FAILURE,
+    RUNNING,
+    WAITING,
+)
 from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import (
     Allocated,
@@ -482,6 +490,12 @@ def is_free_again(rm: ResourceManager, gang: Gang) -> None:
     """Then: once the failure of the gang is reported, another application can have its id."""
     with rm.precondition("its failure is reported"):
         rm.expect_failure(gang)
+
+    is_free_once_failed(rm, gang)
+
+
+def is_free_once_failed(rm: ResourceManager, gang: Gang) -> None:
+    """Then: another application can have the id of the gang, whose failure has been reported."""
     rm.passes_over(ApplicationUpdated(gang))  # the id need not be free at once
 
     rm.submits_application(gang)
@@ -518,3 +532,26 @@ def test_the_id_of_a_failed_application_is_free_again_even_if_its_last_placehold
     rm.confirms(second)
 
     is_free_again(rm, partial.gang)
+
+
+@requirement("SI-APP-037")
+def test_the_id_of_a_gang_that_failed_during_a_replacement_is_free_again(
+    rm: ResourceManager,
+) -> None:
+    limit = rm.short_limit(3.0)  # long enough for a replacement
+    gang = rm.has_gang(members=2, style=HARD, limit=limit)
+    rm.has_node(memory=2)
+    placeholder = rm.has_placeholder(gang)
+    with rm.confirming_nothing():
+        rm.asks_member(gang)
+        release = rm.receive_replacement_if_any([placeholder])
+        if release is None:
+            raise NotOffered("the target replaces no placeholder while others may still come")
+        rm.is_pending(rm.asks_placeholder(gang))
+        failure = ApplicationUpdated(gang, state=FAILURE)
+        rm.receive_if_any(failure, window=limit.seconds + rm.deadlines.timer)
+        rm.needs_some(rm.observe(failure), of="to fail during a replacement")
+
+    rm.confirms(release)
+
+    is_free_once_failed(rm, gang)
