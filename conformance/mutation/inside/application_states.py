@@ -6,7 +6,7 @@ from typing import Any
 
 from sireference.core import application_lifecycle, nodes, recovery, releases
 from sireference.core.gang import placeholders
-from sireference.core.model import Effect
+from sireference.core.model import Effect, UpdatedApplication
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application
 from sireference.core.state.node import Node
@@ -23,6 +23,7 @@ from mutation.mutant import mutant
 from mutation.patching import instead_of
 
 _RUNNING = (ApplicationState.STARTING, ApplicationState.RUNNING)
+_LATER = 2.5  # seconds
 
 
 @mutant(
@@ -284,3 +285,29 @@ def _(patch: Patch) -> None:
         return termination is TerminationType.PREEMPTED_BY_SCHEDULER
 
     _stays_running(patch, releases.confirmed, is_preemption)
+
+
+@mutant(
+    "accepted-again-after-a-while",
+    "Some time after an application began to run, it is reported as accepted.",
+    breaks=("SI-APP-025",),
+)
+@instead_of(application_lifecycle.enter)
+def _(
+    patch: Patch,
+    original: Callable[..., None],
+    partition: Partition,
+    application: Application,
+    now: float,
+) -> None:
+    def due(now: float) -> list[Effect]:
+        if application.state is not ApplicationState.RUNNING:
+            return []
+        patch.fires()
+        accepted, message = ApplicationState.ACCEPTED, "it was accepted long ago"
+        name = application.application_id
+        return [UpdatedApplication(partition.rm_id, name, accepted, now, message)]
+
+    original(partition, application, now)
+    if application.state is ApplicationState.RUNNING:
+        partition.timers.set(now + _LATER, due)

@@ -1,5 +1,7 @@
 """Application states: their reports and transitions (SI-APP)."""
 
+from typing import Final
+
 import pytest
 
 from siconform.catalogue.features import Feature
@@ -10,7 +12,15 @@ from siconform.marks import (
     requirement,
     waits,
 )
-from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING, WAITING
+from siconform.outcomes import NotOffered
+from siconform.protocol.application_states import (
+    ACCEPTED,
+    COMPLETED,
+    FAILED,
+    FAILURE,
+    RUNNING,
+    WAITING,
+)
 from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import (
     Allocated,
@@ -26,6 +36,8 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import HARD, replaced
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
+
+_A_WHILE: Final = 3.0  # seconds: longer than an application starts or a scheduler pauses
 
 
 @requirement("SI-APP-021")
@@ -76,6 +88,8 @@ def test_the_first_allocation_takes_an_application_out_of_accepted(rm: ResourceM
     with rm.in_its_waiting_time(since=since):
         rm.is_served(waiting)
     rm.has_reached(app, rm.running())
+    rm.passes_over(ApplicationUpdated(app))
+    rm.stays_quiet(ApplicationUpdated(app, state=ACCEPTED), window=_A_WHILE)
 
 
 @requirement("SI-APP-026")
@@ -225,6 +239,29 @@ def test_a_new_ask_takes_a_waiting_application_back_to_running(rm: ResourceManag
     rm.records("an application back from waiting", *back[-1:], otherwise="not reported")
 
 
+@waits
+@requirement("SI-APP-028")
+def test_an_ask_that_does_not_fit_keeps_a_waiting_application_from_completing(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    held = rm.has_allocation(rm.has_application(), memory=9)
+    since = rm.now()
+    app = rm.has_waiting_application()
+
+    with rm.in_its_waiting_time(since=since):
+        pending = rm.asks(app, memory=10)
+        rm.is_pending(pending)
+
+    rm.outlasts_waiting()
+    rm.needs_some([] if rm.rejected(pending) else [held], of="to keep an ask pending")
+    rm.expect_none(ApplicationUpdated(app, state=COMPLETED))
+    rm.submits_application(app)
+    rm.expect(ApplicationRejected(app))  # the id of a completed one would be free
+    rm.releases(held)
+    rm.expect(Allocated(pending))
+
+
 @real_clock
 @waits
 @requirement("SI-APP-029", "SI-APP-028")
@@ -328,6 +365,26 @@ def test_the_waiting_time_of_a_removed_application_does_not_complete_the_next_of
 
 
 @waits
+@requirement("SI-APP-029")
+def test_the_waiting_time_of_a_removed_application_does_not_shorten_that_of_the_next_of_its_id(
+    rm: ResourceManager,
+) -> None:
+    time_to_wait = rm.waiting_timeout()
+    rm.has_node()
+    began = rm.now()
+    removed = rm.has_waiting_application()
+    rm.waits_a_while(since=began)
+    rm.has_removed(removed)
+    rm.passes_over(ApplicationUpdated(removed))
+    allocation = rm.has_allocation(rm.has_application(removed))
+    since = rm.now()
+
+    rm.releases(allocation)
+
+    rm.is_completed_when_due(removed, seconds=time_to_wait, since=since)
+
+
+@waits
 @requirement("SI-APP-030")
 def test_a_completed_application_leaves_its_queue_by_itself(rm: ResourceManager) -> None:
     rm.needs(Feature.APPLICATION_LIMIT)
@@ -337,6 +394,22 @@ def test_a_completed_application_leaves_its_queue_by_itself(rm: ResourceManager)
     second = rm.has_application_held_back(queue="root.single")
 
     rm.releases(allocation)
+
+    rm.is_let_in(second, after=time_to_wait)
+
+
+@waits
+@requirement("SI-APP-030")
+def test_a_completed_gang_leaves_its_queue_by_itself(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.needs(Feature.APPLICATION_LIMIT)
+    time_to_wait = rm.waiting_timeout()
+    rm.has_node()
+    gang = rm.has_gang(queue="root.single", members=2)
+    real, _ = rm.has_replaced(gang, rm.has_placeholders(gang))
+    second = rm.has_application_held_back(queue="root.single")
+
+    rm.releases(real)
 
     rm.is_let_in(second, after=time_to_wait)
 
@@ -417,6 +490,12 @@ def is_free_again(rm: ResourceManager, gang: Gang) -> None:
     """Then: once the failure of the gang is reported, another application can have its id."""
     with rm.precondition("its failure is reported"):
         rm.expect_failure(gang)
+
+    is_free_once_failed(rm, gang)
+
+
+def is_free_once_failed(rm: ResourceManager, gang: Gang) -> None:
+    """Then: another application can have the id of the gang, whose failure has been reported."""
     rm.passes_over(ApplicationUpdated(gang))  # the id need not be free at once
 
     rm.submits_application(gang)
@@ -453,3 +532,26 @@ def test_the_id_of_a_failed_application_is_free_again_even_if_its_last_placehold
     rm.confirms(second)
 
     is_free_again(rm, partial.gang)
+
+
+@requirement("SI-APP-037")
+def test_the_id_of_a_gang_that_failed_during_a_replacement_is_free_again(
+    rm: ResourceManager,
+) -> None:
+    limit = rm.short_limit(3.0)  # long enough for a replacement
+    gang = rm.has_gang(members=2, style=HARD, limit=limit)
+    rm.has_node(memory=2)
+    placeholder = rm.has_placeholder(gang)
+    with rm.confirming_nothing():
+        rm.asks_member(gang)
+        release = rm.receive_replacement_if_any([placeholder])
+        if release is None:
+            raise NotOffered("the target replaces no placeholder while others may still come")
+        rm.is_pending(rm.asks_placeholder(gang))
+        failure = ApplicationUpdated(gang, state=FAILURE)
+        rm.receive_if_any(failure, window=limit.seconds + rm.deadlines.timer)
+        rm.needs_some(rm.observe(failure), of="to fail during a replacement")
+
+    rm.confirms(release)
+
+    is_free_once_failed(rm, gang)

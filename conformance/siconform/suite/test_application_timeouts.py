@@ -358,6 +358,22 @@ def test_the_allocation_of_an_ask_that_was_updated_has_no_limit_either(rm: Resou
     rm.still_holds(unlimited)
 
 
+@waits
+@requirement("SI-APP-013")
+def test_an_application_does_not_inherit_the_timeout_of_a_completed_one(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    limit = rm.long_enough_to_be_served(0.5)
+    completed = rm.has_application(timeout_ms=round(1000 * limit))
+    rm.has_released(rm.has_allocation(completed))
+    rm.outlasts_waiting()
+    rm.passes_over(ApplicationUpdated(completed))
+    app = rm.has_application(completed)
+
+    has_no_limit(rm, app, limit)
+
+
 @requirement("SI-APP-013")
 @registering_again_is_a_race
 def test_the_timeout_of_an_earlier_registration_does_not_limit_the_next_application_of_its_id(

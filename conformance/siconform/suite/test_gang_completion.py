@@ -1,5 +1,7 @@
 """The end of a gang application: waiting, leftovers, completion, failure (SI-GANG)."""
 
+import pytest
+
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, RUNNING, AnotherState
@@ -108,13 +110,16 @@ def test_a_real_ask_takes_a_waiting_application_back(rm: ResourceManager) -> Non
     rm.records("a gang application back from waiting", *back[-1:], otherwise="not reported")
 
 
+@pytest.mark.parametrize("is_full", [False, True], ids=["free capacity", "no free capacity"])
 @waits
 @requirement("SI-ASK-011")
 def test_a_real_ask_that_comes_while_leftovers_are_released_is_not_lost(
-    rm: ResourceManager,
+    rm: ResourceManager, *, is_full: bool
 ) -> None:
     rm.does_gang_scheduling()
     waiting = rm.has_waiting_gang(leftovers=2)
+    if is_full:
+        rm.has_allocation(rm.has_application(), memory=2)
     with rm.confirming_nothing():
         rm.has_begun_to_clean_up(waiting)
         real = rm.asks_member(waiting.gang)
@@ -235,4 +240,20 @@ def test_a_gang_that_asks_while_it_fails_leaves_its_place_to_another_application
         rm.confirms(rm.has_release_of(left))
 
     rm.expect_failure(partial.gang)
+    rm.is_let_in(second, after=0.0)
+
+
+@requirement("SI-GANG-038")
+def test_a_gang_removed_while_it_fails_leaves_its_place_to_another_application(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    partial, second = has_gang_that_holds_back(rm)
+
+    with rm.confirming_nothing():
+        rm.has_begun_to_expire(partial)
+        rm.removes_application(partial.gang)
+        rm.settles()
+    rm.confirms_everything()
+
     rm.is_let_in(second, after=0.0)

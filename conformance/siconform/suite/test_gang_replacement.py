@@ -59,6 +59,23 @@ def test_a_placeholder_of_another_application_is_not_taken(rm: ResourceManager) 
     rm.expect_none(replaced(others))
 
 
+@requirement("SI-GANG-017")
+def test_a_placeholder_of_another_application_of_the_queue_is_not_taken(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    older, gang, younger = (rm.has_gang(queue=QUOTA_QUEUE) for _ in range(3))
+    others_own = [rm.has_placeholder(one) for one in (older, gang, younger)]
+    own = others_own.pop(1)
+
+    real = rm.asks_member(gang)
+
+    rm.expect_replacement(real, [own])
+    one_more = rm.asks_member(gang)
+    rm.expect(Allocated(one_more, placeholder=False))
+    rm.expect_none(*map(replaced, others_own))
+
+
 @requirement("SI-GANG-019")
 def test_a_real_ask_has_one_placeholder_released(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
@@ -100,6 +117,19 @@ def test_the_real_allocation_takes_the_place_of_the_placeholder(rm: ResourceMana
     )
     rm.have_different_identities([*placeholders, real])
     rm.expect_none(Released(identity=gone.identity))
+
+
+@requirement("SI-GANG-021")
+def test_each_real_allocation_takes_the_place_of_its_placeholder(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(members=3)
+    rm.has_node(memory=20)  # capacity elsewhere
+
+    while placeholders:
+        open_one = rm.has_open_replacement(gang, placeholders)
+        gone = open_one.placeholder
+        rm.confirms(open_one.release)
+        rm.expect(Allocated(open_one.real, node=gone.node, placeholder=False))
+        placeholders.remove(gone)
 
 
 @requirement("SI-GANG-021")

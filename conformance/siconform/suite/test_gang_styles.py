@@ -1,8 +1,11 @@
 """What follows the placeholder timeout, by the style of the gang (SI-GANG)."""
 
+import pytest
+
 from siconform.catalogue.features import Feature
-from siconform.marks import disruptive, requirement
+from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING, WAITING
+from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -14,16 +17,21 @@ from siconform.protocol.notifications import (
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import (
+    ANOTHER_GROUP,
     HARD,
     QUOTA_QUEUE,
     SOFT,
+    TASK_GROUP,
 )
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 
+@pytest.mark.parametrize(
+    "groups", [[], [TASK_GROUP, ANOTHER_GROUP, TASK_GROUP]], ids=["one group", "two groups"]
+)
 @requirement("SI-GANG-034")
-def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
-    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager, groups: list[str]) -> None:
+    partial = rm.has_partial_gang(groups=groups, style=HARD, limit=rm.short_limit())
     rm.has_expired(partial)
 
     rm.expect_failure(partial.gang)
@@ -116,6 +124,46 @@ def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_hard_one(
 
     rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
     rm.expect_none(ApplicationUpdated(partial.gang, state=FAILURE))
+
+
+def goes_on_with_the_id_of(rm: ResourceManager, ended: Gang, placeholders: list[Allocated]) -> None:
+    """Then: a gang of style soft goes on after its timeout, although this one had its id."""
+    for placeholder in placeholders:
+        rm.decommissions(placeholder.node)  # the last placeholder of the next one fits no node
+    partial = rm.has_partial_gang(ended, style=SOFT, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.synchronise_all()  # no longer: an empty application soon ends
+
+    rm.expect(Allocated(rm.asks_member(partial.gang), placeholder=False))
+    rm.expect_none(ApplicationUpdated(partial.gang, state=FAILURE))
+
+
+@waits
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_completed_hard_one(
+    rm: ResourceManager,
+) -> None:
+    completed, placeholders = rm.has_complete_gang(style=HARD, limit=rm.short_limit())
+    real, _ = rm.has_replaced(completed, placeholders)
+    rm.has_released(real)
+    rm.outlasts_waiting()
+    rm.passes_over(ApplicationUpdated(completed))
+
+    goes_on_with_the_id_of(rm, completed, placeholders)
+
+
+@requirement("SI-GANG-035")
+def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_failed_one(
+    rm: ResourceManager,
+) -> None:
+    failed = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    rm.has_expired(failed)
+    with rm.precondition("its failure is reported"):
+        rm.expect_failure(failed.gang)
+    rm.settles()  # the id need not be free at once
+    rm.passes_over(ApplicationUpdated(failed.gang))
+
+    goes_on_with_the_id_of(rm, failed.gang, list(failed.placeholders))
 
 
 @requirement("SI-GANG-035")

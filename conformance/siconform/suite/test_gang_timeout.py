@@ -18,6 +18,7 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gang_timeouts import expiry_of
 from siconform.rm.steps.gangs import (
     ANOTHER_GROUP,
+    GANG_QUEUE,
     HARD,
     TASK_GROUP,
     Style,
@@ -205,6 +206,18 @@ def test_of_incomplete_gangs_that_wait_at_the_same_time_each_loses_its_placehold
         releases = [one for p in partials for one in rm.expect_expiry(p.gang, p.placeholders)]
 
     rm.has_confirmed(releases)
+
+
+@requirement("SI-GANG-032")
+def test_an_incomplete_gang_loses_its_placeholders_even_if_another_runs_in_its_queue(
+    rm: ResourceManager,
+) -> None:
+    older = rm.has_gang(queue=GANG_QUEUE)
+    rm.has_node(memory=2)
+    rm.has_replaced(older, rm.has_placeholders(older))
+    partial = rm.has_partial_gang(queue=GANG_QUEUE, limit=rm.short_limit())
+
+    rm.expect_expiry(partial.gang, partial.placeholders)
 
 
 @of_each_style
