@@ -48,14 +48,13 @@ def test_an_ask_for_zero_of_a_type_fits_a_node_without_it(rm: ResourceManager) -
 @requirement("SI-RES-001")
 def test_a_node_with_one_resource_type_has_nothing_of_others(rm: ResourceManager) -> None:
     node = rm.has_node(resources={"gpu": 4})
-    app = rm.has_application()
 
-    too_large = rm.asks(app, resources={"memory": 1, "gpu": 1})
+    too_large = rm.asks(rm.has_application(), resources={"memory": 1, "gpu": 1})
 
     rm.expect_none(Allocated(too_large))
     with rm.control("an ask for that type alone is allocated"):
         rm.withdraws(too_large)
-        rm.expect(Allocated(rm.asks(app, resources={"gpu": 2}), node=node))
+        rm.expect(Allocated(rm.asks(rm.has_application(), resources={"gpu": 2}), node=node))
 
 
 @requirement("SI-RES-002")
