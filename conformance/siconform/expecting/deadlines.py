@@ -22,6 +22,7 @@ class Deadlines:
     timer: float = 2.0  # slack after a timer is due
     waiting: float = 35.0  # until a waiting application completes, if only completion is reported
     quiet: float = 0.2  # silence after a barrier before "nothing was received" holds
+    afterwards: float = 5.0  # silence in which a fault that begins late shows; not scaled
     events: float = 5.0  # a batch of events
     settle: float = 0.02  # silence in real time, if the target's clock has already been advanced
     register: float = 10.0  # an answer to RegisterResourceManager

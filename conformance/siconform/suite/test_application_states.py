@@ -1,7 +1,5 @@
 """Application states: their reports and transitions (SI-APP)."""
 
-from typing import Final
-
 import pytest
 
 from siconform.catalogue.features import Feature
@@ -36,8 +34,6 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import HARD, replaced
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
-
-_A_WHILE: Final = 3.0  # seconds: longer than an application starts or a scheduler pauses
 
 
 @requirement("SI-APP-021")
@@ -89,7 +85,7 @@ def test_the_first_allocation_takes_an_application_out_of_accepted(rm: ResourceM
         rm.is_served(waiting)
     rm.has_reached(app, rm.running())
     rm.passes_over(ApplicationUpdated(app))
-    rm.stays_quiet(ApplicationUpdated(app, state=ACCEPTED), window=_A_WHILE)
+    rm.stays_quiet(ApplicationUpdated(app, state=ACCEPTED), window=rm.deadlines.afterwards)
 
 
 @requirement("SI-APP-026")

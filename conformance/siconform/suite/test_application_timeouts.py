@@ -1,7 +1,6 @@
 """Execution timeouts of applications (SI-APP)."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from siconform.catalogue.features import Feature
 from siconform.marks import registering_again_is_a_race, requirement, waits
@@ -19,8 +18,6 @@ from siconform.protocol.notifications import (
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
-
-LATER: Final = 5.0  # seconds in which an allocation might be ended
 
 
 def ends_when_due(rm: ResourceManager, held: Allocated, *, seconds: float, since: float) -> None:
@@ -354,7 +351,7 @@ def test_the_allocation_of_an_ask_that_was_updated_has_no_limit_either(rm: Resou
 
     unlimited = rm.expect(Allocated(ask))
 
-    rm.stays_quiet(*ends_of(unlimited), window=LATER)
+    rm.stays_quiet(*ends_of(unlimited), window=rm.deadlines.afterwards)
     rm.still_holds(unlimited)
 
 

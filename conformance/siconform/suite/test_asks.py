@@ -1,7 +1,6 @@
 """Asks: keys, replacement, rejection, priority and withdrawal (SI-ASK)."""
 
 from collections.abc import Mapping
-from typing import Final
 
 import pytest
 
@@ -19,8 +18,6 @@ from siconform.protocol.notifications import (
 from siconform.protocol.queue_configurations import queues_with_shared_quota
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
-
-LATER: Final = 5.0  # seconds in which an action of the RM might be undone
 
 
 @requirement("SI-ASK-001")
@@ -398,7 +395,7 @@ def test_a_withdrawn_ask_is_not_allocated_later_either(rm: ResourceManager) -> N
     with rm.control("an equal ask that is not withdrawn is allocated"):
         rm.expect(Allocated(waiting))
 
-    rm.stays_quiet(Allocated(withdrawn), window=LATER)
+    rm.stays_quiet(Allocated(withdrawn), window=rm.deadlines.afterwards)
 
     rm.expect(Allocated(rm.asks(app)))
     rm.expect_none(Allocated(withdrawn))

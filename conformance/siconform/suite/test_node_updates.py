@@ -1,7 +1,6 @@
 """Node updates: capacity, occupied resource and attributes (SI-NODE)."""
 
 from collections.abc import Mapping
-from typing import Final
 
 import pytest
 
@@ -12,8 +11,6 @@ from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
-
-LATER: Final = 5.0  # seconds in which an action of the RM might be undone
 
 
 @requirement("SI-NODE-017", "SI-NODE-006")
@@ -517,7 +514,7 @@ def test_a_node_that_shrank_and_one_that_drains_take_no_more_later_either(
     rm.has_allocation(app, memory=1, node=smaller)  # keeps the application from completing
     too_large = rm.asks(app, memory=6)
 
-    rm.stays_quiet(Allocated(too_large), window=LATER)
+    rm.stays_quiet(Allocated(too_large), window=rm.deadlines.afterwards)
 
     rm.is_not_served(too_large)
     with rm.control("an ask that fits the smaller node is allocated"):

@@ -180,6 +180,7 @@ def test_registering_again_forgets_the_share_of_what_was_being_released(
 ) -> None:
     rm = unregistered_rm
     rm.has_registered()
+    rm.does_gang_scheduling()
     rm.needs(Feature.QUOTAS)
     node = rm.has_node(memory=10)
     gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
