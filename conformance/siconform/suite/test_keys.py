@@ -228,7 +228,7 @@ def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: Resour
     rm.expect(Allocated(real, node=node))
 
 
-@requirement("SI-ASK-004", "SI-ASK-029")
+@requirement("SI-ASK-029")
 def test_a_pending_ask_that_becomes_a_real_one_is_not_allocated_as_placeholder(
     rm: ResourceManager,
 ) -> None:
