@@ -547,7 +547,9 @@ def test_the_id_of_a_gang_that_failed_during_a_replacement_is_free_again(
         failure = ApplicationUpdated(gang, state=FAILURE)
         rm.receive_if_any(failure, window=limit.seconds + rm.deadlines.timer)
         rm.needs_some(rm.observe(failure), of="to fail during a replacement")
+        rm.settles()
 
     rm.confirms(release)
+    rm.has_node()
 
     is_free_once_failed(rm, gang)
