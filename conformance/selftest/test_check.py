@@ -257,8 +257,8 @@ def test_silence_is_bounded_and_nothing_stays(silent: str, step: str) -> None:
 
 
 def test_a_slow_scheduler_is_not_probed() -> None:
-    with Small(latency=patient(0.3)).serves() as address:
-        result = check("--target", address, "--time-scale", f"{QUICK:g}")
+    with Small(latency=patient(0.35)).serves() as address:
+        result = check("--target", address, "--time-scale", f"{2 * QUICK:g}")
 
     assert result.exit_code == 0, result.output
     assert "others: probed by a run, as an allocation takes" in text(result)
