@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import application_lifecycle, predicates
@@ -20,47 +21,39 @@ _COMPLETING: Final = ApplicationState.COMPLETING
 _THIRD: Final = 3
 
 
-def _keeps_its_slot(patch: Patch, application: Application) -> None:
-    """Let a queue count an application that has ended."""
-    patch.fires()
-    for quota in application.quotas:
-        quota.application_runs()
+def _keep_their_slots(
+    patch: Patch, function: Callable[..., Any], which: Callable[[Application], bool]
+) -> None:
+    """Let a queue count these applications although they have ended."""
+
+    def end(original: Callable[..., None], partition: Any, ended: Application, now: float) -> None:
+        original(partition, ended, now)
+        if which(ended):
+            patch.fires()
+            for quota in ended.quotas:
+                quota.application_runs()
+
+    patch.instead_of(function, end)
 
 
-@mutant(
+def _is_completing_gang(application: Application) -> bool:
+    return application.state is _COMPLETING and application.is_gang
+
+
+def _is_failing(application: Application) -> bool:
+    return application.state is ApplicationState.FAILING
+
+
+mutant(
     "completed-gang-keeps-its-slot",
     "A gang that waits or is completed still counts among the applications of its queue.",
     breaks=("SI-APP-030",),
-)
-@instead_of(application_lifecycle.enter)
-def _(
-    patch: Patch,
-    original: Callable[..., None],
-    partition: Partition,
-    application: Application,
-    now: float,
-) -> None:
-    original(partition, application, now)
-    if application.state is _COMPLETING and application.is_gang:
-        _keeps_its_slot(patch, application)
-
-
-@mutant(
+)(partial(_keep_their_slots, function=application_lifecycle.enter, which=_is_completing_gang))
+mutant(
     "application-removed-while-it-fails-keeps-its-slot",
     "An application that is removed while it fails still counts among those of its queue.",
     breaks=("SI-GANG-038",),
-)
-@instead_of(application_lifecycle.retire)
-def _(
-    patch: Patch,
-    original: Callable[..., None],
-    partition: Partition,
-    application: Application,
-    now: float,
-) -> None:
-    original(partition, application, now)
-    if application.state is ApplicationState.FAILING:
-        _keeps_its_slot(patch, application)
+)(partial(_keep_their_slots, function=application_lifecycle.retire, which=_is_failing))
 
 
 @mutant(

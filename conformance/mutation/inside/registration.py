@@ -1,7 +1,7 @@
 """Mutants of registration, and of state kept from an earlier registration."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from sireference.core.registration import ResourceManagers
 from sireference.core.resources import Resource
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quotas
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.state.user_quota import Holder
 from sireference.core.states import NodeAction, NodeState, RMState, TerminationType
 
@@ -111,6 +112,12 @@ def _(patch: Patch) -> None:
     patch.instead_of(limits.join, join)
 
 
+def _about_to_end(rm: ResourceManager | None) -> Iterator[Any]:
+    """Yield the allocations whose release the RM has not confirmed."""
+    for partition in rm.partitions.values() if rm is not None else ():
+        yield from (one for one in partition.allocations.all.values() if one.open_release)
+
+
 @mutant(
     "open-releases-survive",
     "A placeholder that was being replaced is still being replaced after registering again.",
@@ -122,11 +129,8 @@ def _(patch: Patch) -> None:
     def register(
         original: Original, self: ResourceManagers, event: Register, now: float
     ) -> list[Effect]:
-        earlier = self.known(event.rm_id)
-        for partition in earlier.partitions.values() if earlier is not None else ():
-            for live in partition.allocations.all.values():
-                if live.open_release is not None:
-                    released[live.record.identity] = live.open_release
+        for live in _about_to_end(self.known(event.rm_id)):
+            released[live.record.identity] = live.open_release
         return original(self, event, now)
 
     def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
@@ -152,11 +156,8 @@ def _(patch: Patch) -> None:
     def register(
         original: Original, self: ResourceManagers, event: Register, now: float
     ) -> list[Effect]:
-        earlier = self.known(event.rm_id)
-        for partition in earlier.partitions.values() if earlier is not None else ():
-            for live in partition.allocations.all.values():
-                if live.open_release is not None:
-                    held[live.application.leaf.name] = live.record.ask.resource
+        for live in _about_to_end(self.known(event.rm_id)):
+            held[live.application.leaf.name] = live.record.ask.resource
         return original(self, event, now)
 
     def join(original: Callable[..., Quotas], leaf: Queue, *who: Any) -> Quotas:

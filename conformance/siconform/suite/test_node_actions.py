@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.protocol.handles import Application, Ask
 from siconform.protocol.matchers import Including
 from siconform.protocol.notifications import (
@@ -517,6 +517,23 @@ def test_a_draining_node_takes_no_ask_with_a_priority(rm: ResourceManager) -> No
     with rm.control("undrained, the node takes the ask"):
         rm.undrains(node)
         rm.is_served(ask, node=node)
+
+
+@waits
+@requirement("SI-NODE-026")
+def test_a_draining_node_takes_no_work_later_either(rm: ResourceManager) -> None:
+    draining, smaller = rm.has_node(memory=10), rm.has_node(memory=4)
+    app = rm.has_application()
+    rm.drains(draining)
+    rm.has_allocation(app, memory=1, node=smaller)  # keeps the application from completing
+    ask = rm.asks(app, memory=6)
+
+    rm.stays_quiet(Allocated(ask), window=rm.deadlines.afterwards)
+
+    rm.is_not_served(ask)
+    with rm.control("an ask that fits the other node is allocated"):
+        rm.withdraws(ask)
+        rm.expect(Allocated(rm.asks(app, memory=3), node=smaller))
 
 
 @requirement("SI-NODE-026")
