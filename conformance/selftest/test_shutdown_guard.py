@@ -18,7 +18,7 @@ with shutdown.guard():
     referent = Referent()
     reference = weakref.ref(referent, callback)
     del referent
-    print("went on", flush=True)
+    os.write(1, b"went on\\n")
     time.sleep(100)
 """
 

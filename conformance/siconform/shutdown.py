@@ -32,6 +32,7 @@ class _Process:
         self.is_guarded = False
         self.signal = ""  # name of the first signal
         self.is_interrupted = False  # the exception was raised and not discarded
+        self.is_discarded = False  # it was, and is to be raised again
         self.code: int | None = None  # the exit code, once it is final
         self.if_interrupted = ""  # what was done or kept until now
         self.if_killed = ""  # an additional report if the process is killed
@@ -142,7 +143,7 @@ def _interrupt(number: int, _: object) -> None:
 
 
 def _raise_again(discarded: "sys.UnraisableHookArgs") -> None:
-    """Send the signal again if Python has just discarded its exception.
+    """Have the signal sent again if Python has just discarded its exception.
 
     Do not report other exceptions discarded after a signal: they result from the interruption.
     """
@@ -151,10 +152,7 @@ def _raise_again(discarded: "sys.UnraisableHookArgs") -> None:
     if not _process.signal or not isinstance(discarded.exc_value, KeyboardInterrupt):
         return
     _process.is_interrupted = False
-    number = signal.Signals[_process.signal]
-    again = threading.Timer(_POLL_INTERVAL, _to_main_thread, (number,))  # not in this callback
-    again.daemon = True
-    again.start()
+    _process.is_discarded = True  # at the very end: what is raised in this hook would be lost
 
 
 def _to_main_thread(number: int) -> None:
@@ -172,9 +170,11 @@ def _watch(reader: int, handled: frozenset[int]) -> None:
         received = {*handled.intersection(os.read(reader, 64))}
     until = time.monotonic() + GRACEFUL
     while (left := until - time.monotonic()) > 0:
-        if not _process.signal:
+        was_discarded = _process.is_discarded
+        time.sleep(min(left, _POLL_INTERVAL))  # the callback that discarded it ends first
+        if was_discarded or not _process.signal:
+            _process.is_discarded = False
             _to_main_thread(min(received))
-        time.sleep(min(left, _POLL_INTERVAL))
     kill_descendants(_KILLING)
     with suppress(OSError):
         if os.isatty(1):
