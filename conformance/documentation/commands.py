@@ -88,6 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     with ThreadPoolExecutor(AT_ONCE) as workers:
         texts = workers.map(page_of, [there[page] for page in longest_first])
         made = dict(zip(longest_first, texts, strict=True))
+    _send_all(accounted(there))
     differing = 0
     for page, text in there.items():
         if lines := difference(text, made[page]):
@@ -97,7 +98,6 @@ def main(arguments: list[str] | None = None) -> int:
             )
         if not chosen.check and (lines or chosen.all):
             page.write_text(made[page], "utf-8")
-    _send_all(accounted(there))
     return int(bool(differing) and chosen.check)
 
 

@@ -521,11 +521,10 @@ def test_a_draining_node_takes_no_ask_with_a_priority(rm: ResourceManager) -> No
 
 @waits
 @requirement("SI-NODE-026")
-def test_a_draining_node_takes_no_work_later_either(rm: ResourceManager) -> None:
-    draining, smaller = rm.has_node(memory=10), rm.has_node(memory=4)
-    app = rm.has_application()
-    rm.drains(draining)
-    rm.has_allocation(app, memory=1, node=smaller)  # keeps the application from completing
+def test_nothing_lands_on_a_draining_node_later_either(rm: ResourceManager) -> None:
+    smaller, app = rm.has_node(memory=4), rm.has_application()
+    rm.has_allocation(app, memory=1)  # keeps the application from completing
+    rm.drains(rm.has_node(memory=10))
     ask = rm.asks(app, memory=6)
 
     rm.stays_quiet(Allocated(ask), window=rm.deadlines.afterwards)
