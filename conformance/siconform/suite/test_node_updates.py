@@ -30,7 +30,7 @@ def test_more_capacity_serves_what_had_no_capacity(rm: ResourceManager) -> None:
 @requirement("SI-NODE-018")
 def test_less_capacity_stops_placement_beyond_it(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
-    app = rm.has_application()
+    app, other_app = rm.has_application(), rm.has_application()
 
     rm.updates_node(node, memory=4)
     too_large = rm.asks(app, memory=6)
@@ -38,7 +38,7 @@ def test_less_capacity_stops_placement_beyond_it(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits the smaller node is allocated"):
         rm.withdraws(too_large)
-        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+        rm.expect(Allocated(rm.asks(other_app, memory=4), node=node))
 
 
 @requirement("SI-NODE-018")
@@ -133,7 +133,7 @@ def test_a_node_may_shrink_more_than_once(rm: ResourceManager) -> None:
 @requirement("SI-NODE-018")
 def test_a_node_that_has_grown_may_shrink(rm: ResourceManager) -> None:
     node = rm.has_node(memory=4)
-    app = rm.has_application()
+    app, other_app = rm.has_application(), rm.has_application()
 
     rm.updates_node(node, memory=10)
     rm.updates_node(node, memory=6)
@@ -142,7 +142,7 @@ def test_a_node_that_has_grown_may_shrink(rm: ResourceManager) -> None:
     rm.expect_none(Allocated(too_large))
     rm.withdraws(too_large)
     with rm.control("an ask that fits the smaller node is allocated"):
-        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+        rm.expect(Allocated(rm.asks(other_app, memory=4), node=node))
 
 
 @requirement("SI-NODE-017")
