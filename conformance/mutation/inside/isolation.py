@@ -19,8 +19,6 @@ from sireference.core.model import (
     UpdateNodes,
 )
 from sireference.core.registration import ResourceManagers
-from sireference.core.state.node import Node
-from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction
 
@@ -326,31 +324,3 @@ def _(patch: Patch, original: Callable[..., None], rm: ResourceManager, config: 
         patch.fires()
         added = rm.partitions[config.name]
         added.nodes, added.node_index = one.nodes, one.node_index
-
-
-@mutant(
-    "equal-nodes-share-their-use",
-    "An allocation takes capacity of the nodes of other RMs that have the id of its node.",
-    breaks=("SI-CONN-003",),
-)
-def _(patch: Patch) -> None:
-    created: dict[tuple[str, str], tuple[Partition, Node]] = {}  # by RM and id
-
-    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
-        effects = original(rm, info, now)
-        known = rm.node(info.node_id)
-        if known is not None:
-            created[rm.rm_id, info.node_id] = known
-        return effects
-
-    def book(original: Callable[..., None], partition: Partition, live: Any) -> None:
-        original(partition, live)
-        for (rm_id, node_id), (other, node) in created.items():
-            if rm_id != partition.rm_id and node_id == live.node.node_id:
-                patch.fires()
-                node.book(live.record.ask.resource)
-                if node in other.node_index.index:
-                    other.node_index.capacity_used(node)
-
-    patch.quietly().instead_of(nodes.create, create)
-    patch.instead_of(Partition.book, book)

@@ -449,7 +449,7 @@ def test_an_ended_allocation_frees_what_it_held_of_each_resource_type(
 def test_what_ended_on_a_draining_node_is_free_once_that_is_undrained(
     rm: ResourceManager, ends: Callable[[ResourceManager, Allocated], None]
 ) -> None:
-    node = rm.has_node(memory=10)
+    node = rm.has_node(memory=11)
     app, other_app = rm.has_application(), rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
     rm.drains(node)
@@ -457,6 +457,8 @@ def test_what_ended_on_a_draining_node_is_free_once_that_is_undrained(
     ends(rm, allocation)
     rm.synchronise_all()
     rm.undrains(node)
+    with rm.precondition("an undrained node takes work"):
+        rm.is_served(rm.asks(other_app, memory=1), node=node)
 
     rm.is_served(rm.asks(other_app, memory=10), node=node)
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from siconform.marks import order_is_a_race, real_clock, requirement, waits
 from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import (
@@ -142,18 +144,32 @@ def test_equal_keys_of_two_rms_are_two_foreign_allocations(
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
+def reported_foreign(rm: UnregisteredRM, allocation: Allocated) -> None:
+    rm.has_foreign_allocations()
+    rm.reports_foreign(allocation.node, memory=1)
+
+
+def reported_existing(rm: UnregisteredRM, allocation: Allocated) -> None:
+    rm.adds_existing(rm.remembers_allocation(allocation.application, allocation.node, memory=1))
+
+
+def updated(rm: UnregisteredRM, allocation: Allocated) -> None:
+    rm.has_updates_of_allocations()
+    rm.updates_allocation(allocation, memory=1)
+
+
+@pytest.mark.parametrize("changes", [reported_foreign, reported_existing, updated])
 @requirement("SI-CONN-003")
 def test_an_rm_reports_and_changes_no_allocation_on_a_node_of_another(
-    rm: ResourceManager, second_rm: UnregisteredRM
+    rm: ResourceManager,
+    second_rm: UnregisteredRM,
+    changes: Callable[[UnregisteredRM, Allocated], None],
 ) -> None:
-    rm.has_foreign_allocations()
     node, app = rm.has_node(memory=10), rm.has_application()
     allocation = rm.has_allocation(app, node=node, memory=4)
     has_joined(second_rm)
 
-    second_rm.reports_foreign(node, memory=1)
-    second_rm.adds_existing(second_rm.remembers_allocation(app, node, memory=1))
-    second_rm.updates_allocation(allocation, memory=1)
+    changes(second_rm, allocation)
     second_rm.barriers(UpdateKind.ALLOCATIONS)
 
     rm.expect(Allocated(rm.asks(app, memory=6), node=node))
@@ -203,21 +219,6 @@ def test_equal_nodes_of_two_rms_are_different_nodes(
     rm.registers_node(node)
     rm.expect(NodeRejected(node))
     rm.still_holds(allocation)
-
-
-@requirement("SI-CONN-003")
-def test_what_is_on_the_equal_node_of_another_rm_takes_nothing_of_this_one(
-    rm: ResourceManager, second_rm: UnregisteredRM
-) -> None:
-    node, app = rm.has_node(memory=10), rm.has_application()
-    second_rm.joins()
-    second_rm.registers_node(str(node), memory=10)
-    if isinstance(second_rm.expect_one_of(NodeAccepted(node), NodeRejected(node)), NodeRejected):
-        raise NotOffered("the target does not offer nodes of the same id to two RMs")
-
-    second_rm.has_allocation(second_rm.has_application(), memory=6, node=node)
-
-    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-CONN-004")

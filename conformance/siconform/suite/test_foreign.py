@@ -105,7 +105,8 @@ def test_the_new_amount_of_a_foreign_allocation_on_a_draining_node_counts_once_u
     rm.undrains(node)
 
     with rm.precondition("an undrained node takes work"):
-        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=1), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=3), node=node))
     rm.expect_none(Allocated(rm.asks(app, memory=1)))
 
 

@@ -192,8 +192,9 @@ def test_a_node_is_filled_to_its_capacity_and_no_further(rm: ResourceManager) ->
 
     asks = [rm.asks(app, memory=1, vcore=1) for _ in range(11)]
 
-    for _ in range(10):
-        rm.expect(Allocated(node=node))
+    with rm.control("the asks that fit are allocated"):
+        for _ in range(10):
+            rm.expect(Allocated(node=node))
     rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
@@ -204,8 +205,9 @@ def test_a_node_takes_many_small_allocations_and_no_more_than_fit(rm: ResourceMa
 
     asks = [rm.asks(app, memory=1) for _ in range(31)]
 
-    for _ in range(30):
-        rm.expect(Allocated(node=node))
+    with rm.control("the asks that fit are allocated"):
+        for _ in range(30):
+            rm.expect(Allocated(node=node))
     rm.expect_none(*(Allocated(ask) for ask in asks))
 
 

@@ -114,6 +114,11 @@ def test_an_existing_allocation_on_a_node_of_another_partition_is_rejected(
     rm.needs(Feature.QUEUES)
     both = rm.has_both_partitions_used(memory=4, node_memory=10)
     here, there = both[which], both[1 - which]
+    with rm.control("an existing allocation on a node of its partition is taken over"):
+        own = rm.remembers_allocation(here.application, here.node, partition=PARTITIONS[which])
+        rm.adds_existing(own)
+        rm.releases(own, partition=PARTITIONS[which])
+        rm.expect(Released(identity=own.identity))
 
     stray = rm.remembers_allocation(
         here.application, there.node, memory=6, partition=PARTITIONS[which]

@@ -1,6 +1,7 @@
 """Steps with asks and allocations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, TypeVar, Unpack
 
@@ -313,6 +314,18 @@ class AllocationSteps(Observations, Sender):
         By the diagram, a scheduler may preempt an allocation in this case as in any other.
         """
         self.settles()
+        self._needs_kept(allocation)
+
+    @contextmanager
+    def keeping(self, allocation: Allocated) -> Iterator[None]:
+        """Context: a failure is NotOffered if the allocation was preempted as in ``has_kept``."""
+        try:
+            yield
+        except ConformanceFailure:
+            self._needs_kept(allocation)
+            raise
+
+    def _needs_kept(self, allocation: Allocated) -> None:
         if self.was_released(allocation, Termination.PREEMPTED_BY_SCHEDULER):
             raise NotOffered("the target does not offer to keep what is too large for its node")
 
