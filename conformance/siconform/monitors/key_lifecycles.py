@@ -292,7 +292,7 @@ class KeyLifecycles:
         if lifecycle.untyped > 0 and lifecycle.is_live:
             lifecycle.untyped -= 1
             lifecycle.stops -= 1
-            lifecycle.ended = lifecycle.stops > 0
+            lifecycle.ended = lifecycle.confirmed or lifecycle.stops > 0
             return ReleaseRefused(lifecycle.name, application, reason)
         if lifecycle.reported and not lifecycle.announced:
             lifecycle.over = True

@@ -107,7 +107,7 @@ class _Excess:
                 if self._beyond & held.keys():
                     rule = "recovered_allocations_count_beyond_the_limits"
                     found[rule] = found.get(rule) or (message if used > most else "")
-                if again:
+                if again and place.startswith(_NODE):
                     rule = "allocations_reported_again_hold_capacity"
                     theirs = sum(one.resource.get(name, 0) for one in again)
                     is_theirs = used > most >= used - theirs
@@ -130,7 +130,6 @@ MONITORS: Final = (
         allocations_reported_again_hold_capacity,
         ("SI-REC-026",),
         observes=_FINDS,
-        presupposes=Feature.QUOTAS,
         identity=Identity.KEY_OF_THE_ASK,
     ),
 )

@@ -240,6 +240,7 @@ def test_a_new_ask_takes_a_waiting_application_back_to_running(rm: ResourceManag
 def test_an_ask_that_does_not_fit_keeps_a_waiting_application_from_completing(
     rm: ResourceManager,
 ) -> None:
+    rm.needs(Feature.WAITING_TIMEOUT)
     rm.has_node(memory=10)
     held = rm.has_allocation(rm.has_application(), memory=9)
     since = rm.now()
@@ -537,7 +538,7 @@ def test_the_id_of_a_gang_that_failed_during_a_replacement_is_free_again(
     limit = rm.short_limit(3.0)  # long enough for a replacement
     gang = rm.has_gang(members=2, style=HARD, limit=limit)
     rm.has_node(memory=2)
-    placeholder = rm.has_placeholder(gang)
+    [placeholder] = rm.has_some_placeholders(gang, [rm.asks_placeholder(gang)], 1)
     with rm.confirming_nothing():
         rm.asks_member(gang)
         release = rm.receive_replacement_if_any([placeholder])
@@ -551,5 +552,8 @@ def test_the_id_of_a_gang_that_failed_during_a_replacement_is_free_again(
 
     rm.confirms(release)
     rm.has_node()
+    failed = ApplicationUpdated(gang, state=FAILED)
+    if not rm.observe(failed):  # with the last release, if not before
+        rm.receive_if_any(failed, window=3 * rm.deadlines.place)
 
     is_free_once_failed(rm, gang)

@@ -319,6 +319,7 @@ def test_the_timeout_of_a_removed_application_does_not_limit_the_next_of_its_id(
 def test_the_timeout_of_a_completed_application_does_not_limit_the_next_of_its_id(
     rm: ResourceManager,
 ) -> None:
+    rm.needs(Feature.WAITING_TIMEOUT)
     completing = rm.waiting_timeout() + rm.deadlines.timer
     limit = completing + rm.long_enough_to_be_served(1.0)
     rm.has_node()
@@ -360,6 +361,7 @@ def test_the_allocation_of_an_ask_that_was_updated_has_no_limit_either(rm: Resou
 def test_an_application_does_not_inherit_the_timeout_of_a_completed_one(
     rm: ResourceManager,
 ) -> None:
+    rm.needs(Feature.WAITING_TIMEOUT)
     rm.has_node()
     limit = rm.long_enough_to_be_served(0.5)
     completed = rm.has_application(timeout_ms=round(1000 * limit))

@@ -65,7 +65,12 @@ def test_a_placeholder_of_another_application_of_the_queue_is_not_taken(
 ) -> None:
     rm.has_node(memory=10)
     older, gang, younger = (rm.has_gang(queue=QUOTA_QUEUE) for _ in range(3))
-    others_own = [rm.has_placeholder(one) for one in (older, gang, younger)]
+    others_own: list[Allocated] = []
+    for one in (older, gang, younger):
+        pattern = Allocated(rm.asks_placeholder(one), placeholder=True)
+        placed = rm.receive_if_any(pattern, window=rm.deadlines.place)
+        rm.needs_some([placed] if placed else [], of="to serve gangs of one queue side by side")
+        others_own += rm.observe(pattern)
     own = others_own.pop(1)
 
     real = rm.asks_member(gang)

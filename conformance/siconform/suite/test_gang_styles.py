@@ -143,6 +143,7 @@ def goes_on_with_the_id_of(rm: ResourceManager, ended: Gang, placeholders: list[
 def test_a_gang_of_style_soft_goes_on_even_if_its_id_was_that_of_a_completed_hard_one(
     rm: ResourceManager,
 ) -> None:
+    rm.needs(Feature.WAITING_TIMEOUT)
     completed, placeholders = rm.has_complete_gang(style=HARD, limit=rm.short_limit())
     real, _ = rm.has_replaced(completed, placeholders)
     rm.has_released(real)

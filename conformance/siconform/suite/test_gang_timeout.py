@@ -357,7 +357,7 @@ def test_the_timeout_leaves_an_open_replacement_of_a_running_gang_alone(
     open_one = rm.has_open_replacement(gang, [one for one in placeholders if one != gone])
     again = otherwise_released(open_one.placeholder)  # repeating the same release is allowed
 
-    rm.outwaits_gangs(memory=3)
+    rm.outwaits_gangs(memory=3, limit=limit)
     rm.expect_none(*again, Allocated(open_one.real))
 
     rm.confirms(open_one.release)

@@ -50,6 +50,9 @@ def test_a_pending_ask_that_is_reported_not_to_preempt_does_not(rm: ResourceMana
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
     ask = rm.claims(entitled, memory=5)
     rm.is_pending(ask)
+    released = (Released(identity=one.identity) for one in allocations)
+    spared = [] if rm.receive_if_any(*released, window=rm.deadlines.place) else allocations
+    rm.needs_some(spared, of="to preempt only what makes room on a node")
 
     rm.has_asked_again(ask, policy=MAY_NOT_PREEMPT)
     rm.updates_node(node, memory=5)
@@ -77,13 +80,18 @@ def test_a_preempting_ask_that_is_sent_again_is_allocated_with_its_last_amount(
 
 @requirement("SI-REL-011")
 def test_a_placeholder_that_is_being_preempted_is_not_timed_out(rm: ResourceManager) -> None:
-    partial = rm.has_partial_gang(limit=rm.short_limit(3.0))
+    limit = rm.short_limit(3.0)
+    partial = rm.has_partial_gang(limit=limit)
     with rm.confirming_nothing():
         claim = rm.claims(rm.has_application(), memory=2, node=partial.placeholders[0].node)
         release = rm.sees_preemption_of(*partial.placeholders, by=claim)
+        preempted = [] if release.termination is Termination.TIMEOUT else [release]
+        rm.needs_some(preempted, of="to preempt a placeholder before its gang times out")
 
-    with rm.control("the other placeholder is released at the timeout"):
-        left = [one for one in partial.placeholders if one.identity != release.identity]
-        rm.expect_expiry(partial.gang, left)
+    left = (one for one in partial.placeholders if one.identity != release.identity)
+    expiry = [Released(identity=one.identity, termination=Termination.TIMEOUT) for one in left]
+    rm.receive_if_any(*expiry, window=limit.seconds + rm.deadlines.timer)
+    timed_out = [one for pattern in expiry for one in rm.observe(pattern)]
+    rm.needs_some(timed_out, of="to time out a placeholder while another is being preempted")
     others = [one for one in Termination if one is not release.termination]
     rm.expect_none(*(Released(identity=release.identity, termination=one) for one in others))

@@ -113,7 +113,11 @@ class GangStyleSteps(GangTimeoutSteps, ApplicationEndSteps):
                 )
             releases = [release for one in gangs.values() for release in self.has_expired(one)]
         self.has_confirmed(releases)
-        return {style: self._fails(partial.gang) for style, partial in gangs.items()}
+        fails = {style: self._fails(partial.gang) for style, partial in gangs.items()}
+        for partial in gangs.values():
+            self.removes_application(partial.gang)  # later ones may have to wait for its end
+        self.synchronise_all()
+        return fails
 
     def _fails(self, gang: Gang) -> bool | None:
         """Return False if the next ask is allocated, True if a failure was reported instead.

@@ -363,12 +363,13 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
             self.confirms(release)
         self.synchronise_all()
 
-    def outwaits_gangs(self, *, memory: int) -> None:
+    def outwaits_gangs(self, *, memory: int, limit: Limit | None = None) -> None:
         """Wait until a partial gang that starts now has timed out, after all earlier ones.
 
-        This is also the control. Its members are too large for any free capacity of the test.
+        This is also the control. Its members are too large for any free capacity of the test, and
+        its ``limit`` is that of the longest gang (default: the short limit).
         """
-        witness = self.has_partial_gang(memory=memory, limit=self.short_limit())
+        witness = self.has_partial_gang(memory=memory, limit=limit or self.short_limit())
         with control("a gang with a pending placeholder ask times out"):
             self.expect_expiry(witness.gang, witness.placeholders)
 
