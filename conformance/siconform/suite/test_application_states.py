@@ -335,6 +335,7 @@ def test_the_waiting_time_of_an_earlier_registration_does_not_complete_the_next_
     rm.has_registered_again()
     rm.registers_node(node)
     rm.expect(NodeAccepted(node))
+    rm.passes_over(ApplicationUpdated(forgotten))  # it may be completed by then
     app = rm.has_application(forgotten)
     allocation = rm.has_allocation(app)
 
@@ -352,6 +353,7 @@ def test_the_waiting_time_of_a_removed_application_does_not_complete_the_next_of
     rm.has_node()
     removed = rm.has_waiting_application()
     rm.has_removed(removed)
+    rm.passes_over(ApplicationUpdated(removed))  # it may be completed by then
     app = rm.has_application(removed)
     allocation = rm.has_allocation(app)
 
