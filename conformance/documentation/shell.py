@@ -14,8 +14,8 @@ from typing import IO, Final, Self
 
 from documentation.blocks import CHECKOUT
 
-LONGEST: Final = 180.0
-"""Seconds after which a command is stopped."""
+LONGEST: Final = 600.0
+"""Seconds after which a command is stopped: one that takes a minute may have a busy machine."""
 START: Final = 60.0
 """Seconds until a background command has to print its first line."""
 PAUSE: Final = 0.05

@@ -144,12 +144,9 @@ def test_equal_keys_of_two_rms_are_two_foreign_allocations(
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
-def reported_foreign(rm: UnregisteredRM, allocation: Allocated) -> None:
+def reported(rm: UnregisteredRM, allocation: Allocated) -> None:
     rm.has_foreign_allocations()
     rm.reports_foreign(allocation.node, memory=1)
-
-
-def reported_existing(rm: UnregisteredRM, allocation: Allocated) -> None:
     rm.adds_existing(rm.remembers_allocation(allocation.application, allocation.node, memory=1))
 
 
@@ -158,7 +155,7 @@ def updated(rm: UnregisteredRM, allocation: Allocated) -> None:
     rm.updates_allocation(allocation, memory=1)
 
 
-@pytest.mark.parametrize("changes", [reported_foreign, reported_existing, updated])
+@pytest.mark.parametrize("changes", [reported, updated])
 @requirement("SI-CONN-003")
 def test_an_rm_reports_and_changes_no_allocation_on_a_node_of_another(
     rm: ResourceManager,
