@@ -379,6 +379,7 @@ def test_an_ask_that_is_withdrawn_after_an_update_is_never_allocated(rm: Resourc
     rm.withdraws(withdrawn)
     rm.has_node()
 
+    rm.expect_none(Allocated(withdrawn))
     with rm.control("an equal ask that is not withdrawn is allocated"):
         rm.expect(Allocated(waiting))
     rm.expect_none(Allocated(withdrawn))
