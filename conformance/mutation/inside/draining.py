@@ -19,6 +19,7 @@ from sireference.core.model import (
     NodeInfo,
     partition_name,
 )
+from sireference.core.resources import Resource
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
@@ -190,3 +191,27 @@ def _(
         patch.fires()
         return None
     return original(held, foreign, node)
+
+
+@mutant(
+    "foreign-amounts-add-up-on-draining-nodes",
+    "The new amount of a foreign allocation on a draining node is added to the earlier one.",
+    breaks=("SI-FOR-002",),
+)
+def _(patch: Patch) -> None:
+    earlier: dict[str, Resource] = {}  # by key
+
+    def put(original: Callable[..., Any], held: Any, foreign: Any, node: Node) -> Any:
+        freed = original(held, foreign, node)
+        earlier[foreign.key] = foreign.resource
+        return freed
+
+    def resize(original: Callable[..., Any], held: Any, foreign: Any, node: Node) -> Any:
+        freed = original(held, foreign, node)
+        if node.state is NodeState.DRAINING:
+            patch.fires()
+            node.take_by_others(earlier[foreign.key])
+        return freed
+
+    patch.quietly().instead_of(ForeignAllocations.put, put)
+    patch.instead_of(ForeignAllocations.resize, resize)

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
-from sireference.core import withdrawal
-from sireference.core.model import Ask, Effect
+from sireference.core import allocations, withdrawal
+from sireference.core.model import Ask, Effect, NewAllocation
+from sireference.core.resources import Resource
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
@@ -68,3 +69,37 @@ def _(patch: Patch) -> None:
 
     updates = updates_of_asks(patch)
     patch.instead_of(PendingAsks.replace, put)
+
+
+@mutant(
+    "announces-the-amount-before-the-last",
+    "An ask that was updated more than once is announced with the amount before the last.",
+    breaks=("SI-ASK-032",),
+)
+def _(patch: Patch) -> None:
+    before: dict[tuple[str, str], Resource] = {}  # by application and key
+    updates = updates_of_asks(patch)
+
+    def put(
+        original: Callable[..., None], asks: PendingAsks, earlier: PendingAsk, ask: Ask
+    ) -> None:
+        if updates[ask.application_id, ask.key] > 1:
+            before[ask.application_id, ask.key] = earlier.ask.resource
+        original(asks, earlier, ask)
+
+    def announced(effect: Effect) -> Effect:
+        if not isinstance(effect, NewAllocation):
+            return effect
+        record = effect.allocation
+        resource = before.get((record.ask.application_id, record.ask.key))
+        if resource is None:
+            return effect
+        patch.fires()
+        record = replace(record, ask=replace(record.ask, resource=resource))
+        return replace(effect, allocation=record)
+
+    def make(original: Original, *what: Any) -> list[Effect]:
+        return [announced(effect) for effect in original(*what)]
+
+    patch.quietly().instead_of(PendingAsks.replace, put)
+    patch.instead_of(allocations.make, make)
